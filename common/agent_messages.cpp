@@ -1,5 +1,9 @@
 #include "common/agent_messages.h"
 
+#include <algorithm>
+
+#include "common/ascii.h"
+
 namespace hai {
 
 AgentIdentity identity_of(const NodeFacts& facts) {
@@ -7,6 +11,14 @@ AgentIdentity identity_of(const NodeFacts& facts) {
           .machine = facts.machine,
           .boot_id = facts.boot_id,
           .address = facts.address};
+}
+
+bool is_rank_metric_name(std::string_view name) {
+  constexpr size_t kBytesMax = 40;
+  return !name.empty() && name.size() <= kBytesMax && std::ranges::all_of(name, [](char c) {
+    return is_letter(c) || is_digit(c) ||
+           std::string_view("_./-").find(c) != std::string_view::npos;
+  });
 }
 
 std::string_view to_string(RankPhase phase) {

@@ -103,6 +103,12 @@ struct RankUsage {
   bool operator==(const RankUsage&) const = default;
 };
 
+// What a program says of its work, such as its loss: the latest of each name. Finite numbers.
+using RankMetrics = std::map<std::string, double>;
+inline constexpr size_t kRankMetricsMax = 8;
+// 1 to 40 of letters, digits and _ . / -
+bool is_rank_metric_name(std::string_view name);
+
 struct RankStatus {
   RankKey key;
   RankPhase phase = RankPhase::starting;
@@ -115,6 +121,7 @@ struct RankStatus {
   UnixTime ended_at{};
   std::optional<CheckpointInfo> checkpoint;  // the latest it reported
   std::optional<int64_t> progress_step;
+  RankMetrics metrics;
   std::optional<std::string> whole_life_state;  // the latest it set in this attempt
   std::vector<RankSign> signs;                  // of a hang; one of each kind at most
   std::optional<UnixTime> word_at;  // its last progress or log line; known while there are signs
@@ -141,10 +148,13 @@ struct HookResult {
   bool operator==(const HookResult&) const = default;
 };
 
+inline constexpr int kGpuWattsMax = 10'000;
 // What a GPU shows at this moment; absent = its driver does not say.
 struct GpuReading {
   std::optional<int> utilization_percent;
   std::optional<int> temperature_celsius;
+  std::optional<int> memory_percent;  // of its memory, what is taken
+  std::optional<int> power_watts;
   bool operator==(const GpuReading&) const = default;
 };
 

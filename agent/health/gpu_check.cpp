@@ -99,8 +99,12 @@ void GpuCheck::show(const std::map<int, GpuHistory>& gpus) const {
   std::vector<GpuReading> readings;
   for (const auto& [index, history] : gpus) {  // from 0 on, without gaps
     const GpuSample& gpu = history.last();
-    readings.push_back(
-        {to_int(gpu.utilization_percent, 100), to_int(gpu.temperature_celsius, 1'000)});
+    std::optional<int64_t> watts = gpu.power_milliwatts;
+    if (watts) *watts = (*watts + 500) / 1'000;
+    readings.push_back({.utilization_percent = to_int(gpu.utilization_percent, 100),
+                        .temperature_celsius = to_int(gpu.temperature_celsius, 1'000),
+                        .memory_percent = to_int(gpu.memory_percent, 100),
+                        .power_watts = to_int(watts, kGpuWattsMax)});
   }
   options_.board->set(std::move(readings));
 }

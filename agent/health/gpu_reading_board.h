@@ -1,5 +1,5 @@
 #pragma once
-// Utilisation and temperature of the node's GPUs, from the check that looks at them to the agent's
+// What the node's GPUs show, from the check that looks at them to the agent's
 // reports. Any thread.
 
 #include <mutex>

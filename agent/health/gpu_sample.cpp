@@ -1,5 +1,7 @@
 #include "agent/health/gpu_sample.h"
 
+#include <cmath>
+
 namespace hai {
 
 namespace {
@@ -62,9 +64,18 @@ void read_pcie(const NvmlLibrary& nvml, Reader& reader, nvml::Device device, Gpu
   reader.read<unsigned>(out.pcie_width, nvml.pcie_width, device);
   reader.read<unsigned>(out.pcie_width_max, nvml.pcie_width_max, device);
   reader.read<unsigned>(out.pcie_replays, nvml.pcie_replays, device);
+}
+
+void read_use(const NvmlLibrary& nvml, Reader& reader, nvml::Device device, GpuSample& out) {
   nvml::Utilization utilization{};
   if (reader.is_usable() && reader.note(nvml.utilization(device, &utilization)))
     out.utilization_percent = utilization.gpu;
+  nvml::Memory memory{};
+  if (reader.is_usable() && reader.note(nvml.memory(device, &memory)) && memory.total > 0) {
+    const double share = static_cast<double>(memory.used) / static_cast<double>(memory.total);
+    out.memory_percent = std::lround(100 * share);
+  }
+  reader.read<unsigned>(out.power_milliwatts, nvml.power_milliwatts, device);
 }
 
 void read_nvlinks(const NvmlLibrary& nvml, Reader& reader, nvml::Device device, GpuSample& out) {
@@ -146,6 +157,7 @@ GpuSample read_gpu(const NvmlLibrary& nvml, int index) {
   reader.read<unsigned long long>(sample.clock_reasons, nvml.clock_event_reasons, device);
   read_memory(nvml, reader, device, sample);
   read_pcie(nvml, reader, device, sample);
+  read_use(nvml, reader, device, sample);
   read_nvlinks(nvml, reader, device, sample);
   read_processes(nvml, reader, device, sample);
   return sample;

@@ -47,6 +47,8 @@ struct GpuSample {
   std::optional<int64_t> pcie_width_max;
   std::optional<int64_t> pcie_replays;
   std::optional<int64_t> utilization_percent;
+  std::optional<int64_t> memory_percent;  // of its memory, what is taken
+  std::optional<int64_t> power_milliwatts;
   std::vector<NvlinkSample> nvlinks;  // those the GPU has
   std::optional<std::vector<pid_t>> compute_pids;
   bool operator==(const GpuSample&) const = default;

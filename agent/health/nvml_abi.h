@@ -72,6 +72,12 @@ struct Utilization {  // nvmlUtilization_t, in percent
   unsigned memory;
 };
 
+struct Memory {  // nvmlMemory_t, in bytes
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
 union Value {  // nvmlValue_t
   double double_value;
   int int_value;

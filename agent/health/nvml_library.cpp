@@ -36,6 +36,8 @@ void NvmlLibrary::bind(void* library) {
   bind_one(library, "nvmlDeviceGetMaxPcieLinkWidth", pcie_width_max);
   bind_one(library, "nvmlDeviceGetPcieReplayCounter", pcie_replays);
   bind_one(library, "nvmlDeviceGetUtilizationRates", utilization);
+  bind_one(library, "nvmlDeviceGetMemoryInfo", memory);
+  bind_one(library, "nvmlDeviceGetPowerUsage", power_milliwatts);
   bind_one(library, "nvmlDeviceGetNvLinkState", nvlink_state);
   bind_one(library, "nvmlDeviceGetNvLinkErrorCounter", nvlink_errors);
   bind_one(library, "nvmlDeviceGetComputeRunningProcesses_v3", compute_processes);

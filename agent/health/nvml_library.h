@@ -53,6 +53,8 @@ class NvmlLibrary {
   Function<Device, Unsigned> pcie_width_max;
   Function<Device, Unsigned> pcie_replays;
   Function<Device, nvml::Utilization*> utilization;
+  Function<Device, nvml::Memory*> memory;
+  Function<Device, Unsigned> power_milliwatts;
   Function<Device, unsigned, int*> nvlink_state;
   Function<Device, unsigned, int, unsigned long long*> nvlink_errors;
   Function<Device, Unsigned, nvml::ProcessInfo*> compute_processes;

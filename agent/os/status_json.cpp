@@ -51,6 +51,7 @@ RankStatus parse_status(const Json& json) {
   status.ended_at = time_from_json(json.at("ended_at_us"));
   if (json.contains("checkpoint")) status.checkpoint = checkpoint_from_json(json["checkpoint"]);
   if (json.contains("progress_step")) status.progress_step = json["progress_step"].get<int64_t>();
+  if (json.contains("metrics")) status.metrics = json["metrics"].get<RankMetrics>();
   if (json.contains("word_at_us")) status.word_at = time_from_json(json["word_at_us"]);
   if (json.contains("whole_life_state")) {
     status.whole_life_state = json["whole_life_state"].get<std::string>();
@@ -82,6 +83,7 @@ Json make_json(const RankStatus& status) {
                           {"at_us", to_micros(status.checkpoint->at)}};
   }
   if (status.progress_step) json["progress_step"] = *status.progress_step;
+  if (!status.metrics.empty()) json["metrics"] = status.metrics;
   if (status.word_at) json["word_at_us"] = to_micros(*status.word_at);
   if (status.whole_life_state) json["whole_life_state"] = *status.whole_life_state;
   if (status.usage) {

@@ -8,6 +8,7 @@
 
 #include "agent/rpc/take_over.h"
 #include "common/log.h"
+#include "common/whole_number.h"
 #include "hai/v1/agent.grpc.pb.h"
 #include "proto/convert/channel_credentials.h"
 #include "proto/convert/shell_convert.h"
@@ -101,7 +102,12 @@ class GrpcServerStream final : public ServerStream,
 
   void OnReadInitialMetadataDone(bool ok) override {
     if (!ok) return;
-    post([this] { accepted(); });
+    const int protocol = named_protocol();
+    post([this, protocol] {
+      if (kProtocols.contains(protocol)) return accepted();
+      reject(failed_precondition("the server wants protocol {}, this agent speaks {}", protocol,
+                                 to_string(kProtocols)));
+    });
   }
 
   void OnReadDone(bool ok) override {
@@ -137,6 +143,14 @@ class GrpcServerStream final : public ServerStream,
  private:
   void post(std::function<void()> callback) {
     loop_.post([self = shared_from_this(), callback = std::move(callback)] { callback(); });
+  }
+
+  int named_protocol() const {
+    const auto& metadata = context_.GetServerInitialMetadata();
+    const auto named = metadata.find(kProtocolMetadata);
+    if (named == metadata.end()) return 1;
+    const std::string text(named->second.data(), named->second.size());
+    return whole_number<int>(text).value_or(0);
   }
 
   // gRPC's two threads may deliver the first message before the acceptance it follows.

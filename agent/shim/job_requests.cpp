@@ -72,6 +72,24 @@ Status report_progress(const Json& request, JobPort& port) {
   return ok();
 }
 
+Status report_metrics(const Json& request, JobPort& port) {
+  const auto given = request.find("metrics");
+  if (given == request.end() || !given->is_object())
+    return invalid_argument("metrics must be an object of names and numbers");
+  RankMetrics metrics;
+  for (const auto& [name, value] : given->items()) {
+    if (!is_rank_metric_name(name)) {
+      return invalid_argument("metrics: '{}' must be 1 to 40 letters, digits and _ . / -",
+                              name.substr(0, 64));
+    }
+    // JSON has no NaN; Python writes one nevertheless, and that is no JSON.
+    if (!value.is_number() || !std::isfinite(value.get<double>()))
+      return invalid_argument("metrics: {} must be a number", name);
+    metrics.emplace(name, value.get<double>());
+  }
+  return port.report_metrics(metrics);
+}
+
 Status set_whole_life_state(const Json& request, JobPort& port) {
   Result<std::string> state = get_text(request, "state", kWholeLifeStateBytesMax);
   if (!state.is_ok()) return state.status();
@@ -104,6 +122,7 @@ Status handle(const Json& request, JobPort& port, Json& answer) {
   }
   if (name == "report_checkpoint") return report_checkpoint(request, port);
   if (name == "report_progress") return report_progress(request, port);
+  if (name == "report_metrics") return report_metrics(request, port);
   if (name == "set_whole_life_state") return set_whole_life_state(request, port);
   if (name == "set_watchdog_time") return set_watchdog_time(request, port);
   return unimplemented("unknown op {}", name);

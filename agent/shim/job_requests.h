@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/agent_messages.h"
+#include "common/status.h"
 
 namespace hai {
 
@@ -21,6 +22,8 @@ class JobPort {
   virtual void go_suspend() = 0;  // takes effect after the answer has left
   virtual void report_checkpoint(int64_t step, std::string path, double save_seconds) = 0;
   virtual void report_progress(int64_t step) = 0;
+  // Adds to what was reported, or replaces it. An error if there would be too many names.
+  virtual Status report_metrics(const RankMetrics& metrics) = 0;
   virtual std::string whole_life_state() const = 0;
   virtual void set_whole_life_state(std::string state) = 0;
   virtual void set_watchdog(Duration watchdog) = 0;  // 0 = off

@@ -302,6 +302,18 @@ void Shim::report_progress(int64_t step) {
   publish_words(boot_now() + kWordsInterval);
 }
 
+Status Shim::report_metrics(const RankMetrics& metrics) {
+  RankMetrics all = metrics;
+  all.insert(status_.metrics.begin(), status_.metrics.end());
+  if (all.size() > kRankMetricsMax) {
+    return invalid_argument("metrics: {} names, at most {}", all.size(), kRankMetricsMax);
+  }
+  status_.metrics = std::move(all);
+  saw_activity();
+  publish_words(boot_now() + kWordsInterval);
+  return ok();
+}
+
 std::string Shim::whole_life_state() const {
   return status_.whole_life_state.value_or(launch_.whole_life_state);
 }

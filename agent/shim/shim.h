@@ -50,6 +50,7 @@ class Shim final : private JobPort, private ControlPort {
   void go_suspend() override;
   void report_checkpoint(int64_t step, std::string path, double save_seconds) override;
   void report_progress(int64_t step) override;
+  Status report_metrics(const RankMetrics& metrics) override;
   std::string whole_life_state() const override;
   void set_whole_life_state(std::string state) override;
   void set_watchdog(Duration watchdog) override;

@@ -169,8 +169,14 @@ Status set_cpus(const ParsedWords& words, MappedJob& job) {
   RETURN_IF_ERROR(read_count(words, "cpus-per-task", 65'536, per_task));
   RETURN_IF_ERROR(read_count(words, "cpus-per-gpu", 65'536, per_gpu));
   job.plan.cpus_per_task = per_task.value_or(0);
-  // A whole node has all its CPUs anyway.
-  if (job.spec.gpus_per_node == 0) return ok();
+  if (job.spec.gpus_per_node == 0) {
+    if (per_task.value_or(1) > 1 || per_gpu) {
+      job.warnings.push_back(
+          "no GPU option: the job has whole nodes with all their CPUs, however many it asks for; "
+          "--gpus-per-node=N or --gres=none asks for a part of one");
+    }
+    return ok();
+  }
   int64_t cpus = 0;
   if (per_task || !job.spec.asks_gpus()) {
     cpus = int64_t{per_task.value_or(1)} * most_tasks_on_a_node(job);

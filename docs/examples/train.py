@@ -118,6 +118,8 @@ class Trainer:
         if time.monotonic() - self.reported_at >= PROGRESS_PERIOD_SECONDS:
             self.reported_at = time.monotonic()
             hai.report_progress(self.step)
+            if self.rank == 0 and self.step > 0:
+                hai.report_metrics(loss=self.loss)
 
     def save(self):
         started = time.monotonic()

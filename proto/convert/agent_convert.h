@@ -21,7 +21,22 @@ class ReadLog;
 class ServerMessage;
 }  // namespace v1
 
-inline constexpr int kProtocolVersion = 1;
+// The versions of the protocol between agent and server that a program speaks. A version is new
+// only if what was right in the one before is wrong in it: fields that are added make none. The
+// agent's hello says which it speaks, the server takes the newest that both do and names it in the
+// stream's initial metadata; without one in common it refuses the agent.
+struct ProtocolRange {
+  int oldest = 0;
+  int newest = 0;
+  bool contains(int version) const { return oldest <= version && version <= newest; }
+  bool operator==(const ProtocolRange&) const = default;
+};
+inline constexpr ProtocolRange kProtocols{.oldest = 1, .newest = 1};
+// A stream without it is of a server of before there was a choice: it speaks 1.
+inline constexpr const char* kProtocolMetadata = "hai-protocol";
+// 0 = none in common.
+int newest_in_common(ProtocolRange one, ProtocolRange other);
+std::string to_string(ProtocolRange range);  // "1", "1 to 3"
 inline constexpr int kMaxMessageBytes = 4 << 20;
 
 struct AgentLimits {
@@ -52,7 +67,7 @@ class PlacesCodec {
 };
 
 struct AgentHello {
-  int protocol_version = kProtocolVersion;
+  ProtocolRange protocols = kProtocols;
   std::string agent_token;
   std::string node;
   AgentIdentity identity;  // its address is not sent: the server sees it

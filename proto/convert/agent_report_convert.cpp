@@ -116,6 +116,17 @@ Status from_proto(const v1::RankTotals& message, RankUsage& out) {
   return ok();
 }
 
+Status metrics_from_proto(const v1::RankStatus& message, RankMetrics& out) {
+  RETURN_IF_ERROR(
+      check_size("metrics", static_cast<size_t>(message.metrics_size()), kRankMetricsMax));
+  for (const auto& [name, value] : message.metrics()) {
+    if (!is_rank_metric_name(name)) return invalid_argument("metrics: a name is not one");
+    if (!std::isfinite(value)) return invalid_argument("metrics: {} is no number", name);
+    out.emplace(name, value);
+  }
+  return ok();
+}
+
 void to_proto(const RankStatus& rank, v1::RankStatus& out) {
   to_proto(rank.key, *out.mutable_key());
   out.set_phase(kRankPhases.to_proto(rank.phase));
@@ -128,6 +139,7 @@ void to_proto(const RankStatus& rank, v1::RankStatus& out) {
   out.set_ended_at_us(to_micros(rank.ended_at));
   if (rank.checkpoint) to_proto(*rank.checkpoint, *out.mutable_checkpoint());
   if (rank.progress_step) out.set_progress_step(*rank.progress_step);
+  for (const auto& [name, value] : rank.metrics) (*out.mutable_metrics())[name] = value;
   if (rank.whole_life_state) out.set_whole_life_state(*rank.whole_life_state);
   to_proto(rank.signs, out);
   if (rank.word_at) out.set_word_at_us(to_micros(*rank.word_at));
@@ -162,6 +174,7 @@ Status from_proto(const v1::RankStatus& message, RankStatus& out) {
     RETURN_IF_ERROR(from_proto(message.checkpoint(), out.checkpoint.emplace()));
   }
   if (message.has_progress_step()) out.progress_step = message.progress_step();
+  RETURN_IF_ERROR(metrics_from_proto(message, out.metrics));
   if (message.has_whole_life_state()) out.whole_life_state = message.whole_life_state();
   return health_from_proto(message, out);
 }
@@ -180,8 +193,19 @@ Status sort_unique(std::vector<RankStatus>& ranks) {
 
 }  // namespace
 
+int newest_in_common(ProtocolRange one, ProtocolRange other) {
+  const int newest = std::min(one.newest, other.newest);
+  return newest >= std::max(one.oldest, other.oldest) ? newest : 0;
+}
+
+std::string to_string(ProtocolRange range) {
+  return range.oldest == range.newest ? fmt::format("{}", range.newest)
+                                      : fmt::format("{} to {}", range.oldest, range.newest);
+}
+
 void to_proto(const AgentHello& hello, v1::Hello& out) {
-  out.set_protocol_version(hello.protocol_version);
+  out.set_protocol_newest(hello.protocols.newest);
+  out.set_protocol_oldest(hello.protocols.oldest);
   out.set_agent_token(hello.agent_token);
   out.set_node(hello.node);
   out.set_instance(hello.identity.instance);
@@ -193,7 +217,10 @@ Result<AgentHello> from_proto(const v1::Hello& message) {
   RETURN_IF_ERROR(check_name("node name", message.node(), false));
   RETURN_IF_ERROR(check_size("agent token", message.agent_token().size(), AgentLimits::kNameBytes));
   RETURN_IF_ERROR(check_identity(message));
-  return AgentHello{.protocol_version = message.protocol_version(),
+  const int newest = message.protocol_newest();
+  const int oldest = message.protocol_oldest() == 0 ? newest : message.protocol_oldest();
+  if (oldest > newest) return invalid_argument("protocols {} to {}", oldest, newest);
+  return AgentHello{.protocols = {.oldest = oldest, .newest = newest},
                     .agent_token = message.agent_token(),
                     .node = message.node(),
                     .identity = {.instance = message.instance(),

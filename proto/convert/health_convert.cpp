@@ -102,6 +102,8 @@ void to_proto(const std::vector<GpuReading>& readings, v1::GpuReadings& out) {
     v1::GpuReading& gpu = *out.add_gpus();
     if (reading.utilization_percent) gpu.set_utilization_percent(*reading.utilization_percent);
     if (reading.temperature_celsius) gpu.set_temperature_celsius(*reading.temperature_celsius);
+    if (reading.memory_percent) gpu.set_memory_percent(*reading.memory_percent);
+    if (reading.power_watts) gpu.set_power_watts(*reading.power_watts);
   }
 }
 
@@ -117,6 +119,14 @@ Status from_proto(const v1::GpuReadings& message, std::vector<GpuReading>& out) 
     if (gpu.has_temperature_celsius()) {
       RETURN_IF_ERROR(check_range("temperature_celsius", gpu.temperature_celsius(), 0, 1'000));
       reading.temperature_celsius = gpu.temperature_celsius();
+    }
+    if (gpu.has_memory_percent()) {
+      RETURN_IF_ERROR(check_range("memory_percent", gpu.memory_percent(), 0, 100));
+      reading.memory_percent = gpu.memory_percent();
+    }
+    if (gpu.has_power_watts()) {
+      RETURN_IF_ERROR(check_range("power_watts", gpu.power_watts(), 0, kGpuWattsMax));
+      reading.power_watts = gpu.power_watts();
     }
   }
   return ok();

@@ -79,11 +79,12 @@ ClusterSample sample_of(const ClusterSummary& summary, UnixTime now) {
   };
   // In the order of kSampleWords.
   return {.at = now,
-          .values = {static_cast<double>(view.gpus_total), static_cast<double>(view.gpus_used),
+          .values = {static_cast<double>(view.gpus_total),
+                     static_cast<double>(view.gpus_used - summary.gpus_unheard),
                      static_cast<double>(view.gpus_free), static_cast<double>(view.gpus_held),
                      static_cast<double>(summary.gpus_draining),
-                     static_cast<double>(summary.gpus_broken), jobs("running"), jobs("queued"),
-                     jobs("suspended")}};
+                     static_cast<double>(summary.gpus_broken + summary.gpus_unheard),
+                     jobs("running"), jobs("queued"), jobs("suspended")}};
 }
 
 }  // namespace hai

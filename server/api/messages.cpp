@@ -188,6 +188,8 @@ void gpus_to_proto(const NodeView& view, v1::Node& out) {
   for (const GpuReading& reading : view.gpu_readings) {
     out.add_gpu_utilization(reading.utilization_percent.value_or(-1));
     out.add_gpu_temperature(reading.temperature_celsius.value_or(-1));
+    out.add_gpu_memory(reading.memory_percent.value_or(-1));
+    out.add_gpu_power(reading.power_watts.value_or(-1));
   }
 }
 

@@ -111,6 +111,7 @@ void fill_usage(const UsageLines& usage, int limit, v1::JobUsage& out) {
     rank.set_node(line->node);
     for (int8_t percent : line->gpu_percent) rank.add_gpu_percent(percent);
     for (int64_t step : line->steps) rank.add_step(step);
+    for (int8_t percent : line->gpu_memory_percent) rank.add_gpu_memory_percent(percent);
   }
   out.set_rank_count(static_cast<int>(usage.ranks.size()));
   out.set_attempt(usage.attempt);
@@ -125,6 +126,13 @@ void fill_usage(const UsageLines& usage, int limit, v1::JobUsage& out) {
   }
   if (const std::optional<double> seconds = seconds_per_step(usage)) {
     out.set_step_seconds(*seconds);
+  }
+  for (const auto& [name, line] : usage.metrics) {
+    v1::JobMetric& metric = *out.add_metrics();
+    metric.set_name(name);
+    metric.set_rank(usage.metrics_rank);
+    for (UnixTime at : line.at) metric.add_at_us(to_micros(at));
+    metric.mutable_value()->Add(line.values.begin(), line.values.end());
   }
 }
 

@@ -83,6 +83,7 @@ struct ClusterSummary {
   int gpus_reserved = 0;  // unused, but promised to a job whose victims are leaving
   int gpus_draining = 0;  // unused otherwise, on a closed node that is up
   int gpus_broken = 0;    // unused, on nodes that are not up
+  int gpus_unheard = 0;   // used, on nodes that are not up: nobody knows whether they work
   int64_t last_seq = 0;
   std::string version;
   UnixTime epoch_started_at{};

@@ -58,6 +58,7 @@ ClusterSummary summarize(const Controller::ReadContext& context) {
       summary.gpus_reserved += without(node.held_gpus(), node.used_gpus()).count();
     } else {
       summary.gpus_broken += without(node.all_gpus(), node.used_gpus()).count();
+      summary.gpus_unheard += node.used_gpus().count();
     }
   }
   summary.gpus_draining = summary.view.gpus_total - summary.view.gpus_used -

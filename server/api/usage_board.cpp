@@ -12,12 +12,12 @@ constexpr size_t kRecent = 6;       // points that say how busy a rank is now
 constexpr int kBusyMin = 20;        // percent of the median rank, below which idleness says nothing
 constexpr size_t kComparedMin = 3;  // ranks; of two nobody knows which one is slow
 
-int8_t busy_of(const Session* session, const GpuSet& gpus) {
+int8_t mean_of(const Session* session, const GpuSet& gpus, std::optional<int> GpuReading::*what) {
   if (session == nullptr) return -1;
   int sum = 0;
   int known = 0;
   for (size_t i = 0; i < session->gpu_readings.size(); ++i) {
-    const auto& percent = session->gpu_readings[i].utilization_percent;
+    const auto& percent = session->gpu_readings[i].*what;
     if (!percent || !gpus.contains(static_cast<int>(i))) continue;
     sum += *percent;
     ++known;
@@ -25,11 +25,10 @@ int8_t busy_of(const Session* session, const GpuSet& gpus) {
   return static_cast<int8_t>(known == 0 ? -1 : sum / known);
 }
 
-int64_t step_of(const Session* session, const RankKey& key) {
-  if (session == nullptr) return -1;
+const RankStatus* status_of(const Session* session, const RankKey& key) {
+  if (session == nullptr) return nullptr;
   const auto found = session->ranks.find(key);
-  if (found == session->ranks.end()) return -1;
-  return found->second.progress_step.value_or(-1);
+  return found == session->ranks.end() ? nullptr : &found->second;
 }
 
 template <typename T>
@@ -111,27 +110,50 @@ void UsageBoard::add(Line& line, UnixTime now, const Job& job, const ClusterStat
   line.at.push_back(now);
   for (RankLine& each : line.ranks) {
     // An attempt does not lose ranks; were it to, nothing would be known of them.
-    if (static_cast<size_t>(each.rank) >= ranks.size()) {
-      each.gpu_percent.push_back(-1);
-      each.steps.push_back(-1);
-      continue;
-    }
-    const Rank& rank = ranks[each.rank];
-    const Session* session = sessions.find(rank.place.node);
+    const bool is_there = static_cast<size_t>(each.rank) < ranks.size();
+    const RankPlacement* place = is_there ? &ranks[each.rank].place : nullptr;
+    const Session* session = is_there ? sessions.find(place->node) : nullptr;
     // What was given back may be another job's by now.
-    each.gpu_percent.push_back(rank.holds_place() ? busy_of(session, rank.place.gpus) : -1);
-    each.steps.push_back(step_of(session, {job.id, job.attempt->number, each.rank}));
+    const Session* holder = is_there && ranks[each.rank].holds_place() ? session : nullptr;
+    const GpuSet gpus = is_there ? place->gpus : GpuSet();
+    each.gpu_percent.push_back(mean_of(holder, gpus, &GpuReading::utilization_percent));
+    each.gpu_memory_percent.push_back(mean_of(holder, gpus, &GpuReading::memory_percent));
+    const RankStatus* status = status_of(session, {job.id, job.attempt->number, each.rank});
+    each.steps.push_back(status == nullptr ? -1 : status->progress_step.value_or(-1));
+    if (status == nullptr || status->metrics.empty()) continue;
+    if (line.metrics_rank < 0) line.metrics_rank = each.rank;
+    if (line.metrics_rank == each.rank) add_metrics(line, now, *status);
   }
-  values_ += line.ranks.size();
-  if (line.at.size() <= kPointsMax) return;
-  const size_t before = line.at.size();
-  keep_every_second(line.at);
-  for (RankLine& each : line.ranks) {
-    keep_every_second(each.gpu_percent);
-    keep_every_second(each.steps);
+  if (line.at.size() > kPointsMax) {
+    keep_every_second(line.at);
+    for (RankLine& each : line.ranks) {
+      keep_every_second(each.gpu_percent);
+      keep_every_second(each.gpu_memory_percent);
+      keep_every_second(each.steps);
+    }
+    line.every *= 2;
   }
-  values_ -= line.ranks.size() * (before - line.at.size());
-  line.every *= 2;
+  values_ -= line.values;
+  line.values = count_values(line);
+  values_ += line.values;
+}
+
+void UsageBoard::add_metrics(Line& line, UnixTime now, const RankStatus& status) {
+  for (const auto& [name, value] : status.metrics) {
+    if (line.metrics.size() >= kRankMetricsMax && !line.metrics.contains(name)) continue;
+    MetricLine& metric = line.metrics[name];
+    metric.at.push_back(now);
+    metric.values.push_back(value);
+    if (metric.at.size() <= kPointsMax) continue;
+    keep_every_second(metric.at);
+    keep_every_second(metric.values);
+  }
+}
+
+size_t UsageBoard::count_values(const Line& line) {
+  size_t values = line.ranks.size() * line.at.size();
+  for (const auto& [name, metric] : line.metrics) values += metric.at.size();
+  return values;
 }
 
 // Goes round all lines in many calls.
@@ -153,7 +175,7 @@ void UsageBoard::make_room() {
 }
 
 UsageBoard::Lines::iterator UsageBoard::drop(Lines::iterator line) {
-  values_ -= line->second.ranks.size() * line->second.at.size();
+  values_ -= line->second.values;
   by_seen_.erase(line->second.seen);
   return lines_.erase(line);
 }
@@ -171,6 +193,8 @@ UsageLines UsageBoard::usage(JobId job, int attempt) const {
   if (line == nullptr) return usage;
   usage.at = line->at;
   usage.ranks = line->ranks;
+  usage.metrics_rank = line->metrics_rank;
+  usage.metrics = line->metrics;
   return usage;
 }
 

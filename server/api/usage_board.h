@@ -22,8 +22,14 @@ struct RankLine {
   int rank = 0;
   std::string node;
   // One per time of its attempt.
-  std::vector<int8_t> gpu_percent;  // mean of its GPUs; -1 = not known
-  std::vector<int64_t> steps;       // -1 = none reported
+  std::vector<int8_t> gpu_percent;         // mean of its GPUs; -1 = not known
+  std::vector<int64_t> steps;              // -1 = none reported
+  std::vector<int8_t> gpu_memory_percent;  // of all its GPUs' memory; -1 = not known
+};
+
+struct MetricLine {
+  std::vector<UnixTime> at;
+  std::vector<double> values;
 };
 
 struct UsageLines {
@@ -31,6 +37,8 @@ struct UsageLines {
   std::vector<int> attempts;  // of which something is known, oldest first
   std::vector<UnixTime> at;
   std::vector<RankLine> ranks;
+  int metrics_rank = -1;  // the lowest one that reports any; one rank speaks for all
+  std::map<std::string, MetricLine> metrics;
 };
 
 struct StragglingRank {
@@ -69,12 +77,17 @@ class UsageBoard {
   struct Line {
     std::vector<UnixTime> at;
     std::vector<RankLine> ranks;
+    int metrics_rank = -1;
+    std::map<std::string, MetricLine> metrics;
+    size_t values = 0;
     int every = 1;  // of the looks, how many make a point
     int skipped = 0;
     std::list<Key>::iterator seen;  // in by_seen_
   };
   using Lines = std::map<Key, Line>;
   Line& line_of(const Job& job);
+  static void add_metrics(Line& line, UnixTime now, const RankStatus& status);
+  static size_t count_values(const Line& line);
   void add(Line& line, UnixTime now, const Job& job, const ClusterState& state,
            const Sessions& sessions);
   void drop_gone(const ClusterState& state);

@@ -26,6 +26,7 @@ void Sessions::close(ConnectionId connection) {
   if (const NodeId node = it->second.node) {
     set_contact(node, contact(node));
     by_node_.erase(node);
+    checks_paid_until_[node] = it->second.checks_paid_until;
   }
   sessions_.erase(it);
 }
@@ -58,6 +59,10 @@ const Session* Sessions::find(const std::string& node_name) const {
 
 void Sessions::bind(Session& session, NodeId node) {
   if (session.node && session.node != node) by_node_.erase(session.node);
+  if (const auto known = checks_paid_until_.find(node); known != checks_paid_until_.end()) {
+    session.checks_paid_until = std::max(session.checks_paid_until, known->second);
+    checks_paid_until_.erase(known);
+  }
   session.node = node;
   by_node_[node] = session.connection;
 }

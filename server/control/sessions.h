@@ -52,6 +52,10 @@ struct Session {
   int64_t peers_version = 0;        // of the list the node goes by, as it reported
   NamePeers peers_told;             // as last sent
   std::vector<CheckResult> checks;  // all, as last reported
+  bool has_new_checks = false;      // that were not taken over yet
+  // What its changes have cost, as a time: when it is far ahead of now, no more are taken. Of the
+  // node, whatever its connection.
+  UnixTime checks_paid_until{};
   std::vector<GpuReading> gpu_readings;
   std::optional<HookResult> hook;  // of the last hook it ran
   MonoTime repair_ordered_at{};    // a hook, or faults to forget
@@ -120,6 +124,7 @@ class Sessions {
   void heard_connected(MonoTime now) { heard_connected_at_ = now; }
   void set_term_start(MonoTime at) {
     contact_.clear(), proven_.clear(), bisections.clear(), hangs.clear(), refused.clear();
+    checks_paid_until_.clear();
     term_start_ = at;
   }
   MonoTime term_start() const { return term_start_; }
@@ -139,6 +144,7 @@ class Sessions {
   std::map<NodeId, ConnectionId> by_node_;
   std::map<NodeId, MonoTime> contact_;
   std::map<NodeId, ProvenLease> proven_;
+  std::map<NodeId, UnixTime> checks_paid_until_;  // of nodes whose session has ended
   MonoTime term_start_{};
   MonoTime deaf_until_{};
   MonoTime heard_connected_at_{};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "proto/convert/agent_convert.h"
 #include "server/api/launch_secrets.h"
 
 namespace hai {
@@ -20,25 +21,33 @@ AgentStream::Events AgentGateway::opened(std::shared_ptr<AgentStream> stream) {
 
 void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream>& stream,
                               const AgentHello& hello) {
-  if (hello.protocol_version != kProtocolVersion) {
+  const int protocol = newest_in_common(hello.protocols, kProtocols);
+  if (protocol == 0) {
+    const bool is_old = hello.protocols.newest < kProtocols.oldest;
     return stream->close(failed_precondition(
-        "agent of {} speaks protocol {}, the server {}; bring both to the same version", hello.node,
-        hello.protocol_version, kProtocolVersion));
+        "the agent of {} speaks protocol {}, this server {}: upgrade the package hai-{} on {}",
+        hello.node, to_string(hello.protocols), to_string(kProtocols), is_old ? "agent" : "server",
+        is_old ? "that node" : "the servers"));
   }
   if (const Status proof = judge(*stream, hello); !proof.is_ok()) {
     note_stranger(hello.node, hello.identity.address, proof);
     return stream->close(proof);
   }
   if (events_.is_undecided()) return waiting_.push_back({id, stream, hello});
-  if (Status admitted = events_.admit(hello); !admitted.is_ok()) {
+  Status admitted = events_.admit(hello);
+  if (admitted.is_ok() && !pace_.may_connect(hello.node)) {
+    admitted = resource_exhausted("node {} connects too often: once in {} from now on", hello.node,
+                                  format_duration(ConnectPace::kPerConnection));
+  }
+  if (!admitted.is_ok()) {
     note_refusal(hello, admitted);
     return stream->close(admitted);
   }
   connections_[id] = {stream, hello.node};
   newest_[hello.node] = id;
   if (stream->certificate_begins()) stream->give_peer_keys(peer_secret_, hello.node);
-  stream->accept();
-  log_info("agent_connected", {{"node", hello.node}, {"connection", id}});
+  stream->accept(protocol);
+  log_info("agent_connected", {{"node", hello.node}, {"connection", id}, {"protocol", protocol}});
   events_.connected(id, hello);
 }
 

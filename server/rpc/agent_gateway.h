@@ -14,6 +14,7 @@
 #include "server/api/log_router.h"
 #include "server/control/ports.h"
 #include "server/rpc/agent_stream.h"
+#include "server/rpc/connect_pace.h"
 #include "server/rpc/log_limit.h"
 #include "server/rpc/shell_port.h"
 
@@ -106,6 +107,7 @@ class AgentGateway final : public AgentPort, public LogPort, public ShellPort {
   std::map<ConnectionId, Connection> connections_;  // admitted ones
   std::map<std::string, ConnectionId> newest_;      // by node
   LogLimit strangers_{10};
+  ConnectPace pace_;
   std::map<std::string, Status> refused_;  // by node, why last: an agent asks again and again
   struct Waiting {
     ConnectionId id;

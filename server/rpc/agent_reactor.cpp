@@ -22,10 +22,11 @@ Status AgentReactor::check_is(const std::string& node) const {
   return wants_certificate_ ? check_is_node(nodes_, node) : ok();
 }
 
-void AgentReactor::accept() {
+void AgentReactor::accept(int protocol) {
   if (accepted_ || finished_) return;
   accepted_ = true;
   if (known_ != nullptr) known_->note(peer_);
+  context_.AddInitialMetadata(kProtocolMetadata, std::to_string(protocol));
   StartSendInitialMetadata();  // Tells the agent that it is accepted, before any order.
   write_next();
 }

@@ -41,7 +41,7 @@ class AgentReactor final : public AgentStream,
     peer_secret_ = std::move(secret);
     node_ = node;
   }
-  void accept() override;
+  void accept(int protocol) override;
   void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
   void send(const ShellRequest& request) override;

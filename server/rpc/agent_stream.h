@@ -44,7 +44,8 @@ class AgentStream {
   // From then on each NamePeers has the keys of its peers, made from this secret for that node.
   virtual void give_peer_keys(std::shared_ptr<const std::string> /*secret*/,
                               const std::string& /*node*/) {}
-  virtual void accept() = 0;
+  // Tells the agent in which version of the protocol both go on.
+  virtual void accept(int protocol) = 0;
   // `codec` is the one of all streams of this thread.
   virtual void send(const AgentOrder& order, PlacesCodec& codec) = 0;
   virtual void send(int64_t request_id, const LogRequest& request) = 0;

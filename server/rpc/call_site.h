@@ -5,6 +5,7 @@
 // `hai-stale-since`, the answer is of then, RFC 3339. Trailing, with RESOURCE_EXHAUSTED of a server
 // that has too much to do: `retry-after-ms`.
 
+#include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
 #include "common/loop.h"

@@ -1,6 +1,7 @@
 // What a program says to its shim over the job socket, what an agent says to it over the control
 // socket, and the lines that a shim says back. Each gets an answer of one line, whatever it is.
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "agent/os/status_json.h"
@@ -23,6 +24,12 @@ class Port final : public JobPort, public ControlPort {
   }
   void report_progress(int64_t step) override {
     if (step < 0) broken("a negative step");
+  }
+  Status report_metrics(const RankMetrics& metrics) override {
+    for (const auto& [name, value] : metrics) {
+      if (!is_rank_metric_name(name) || !std::isfinite(value)) broken("an odd metric");
+    }
+    return ok();
   }
   std::string whole_life_state() const override { return state_; }
   void set_whole_life_state(std::string state) override {

@@ -51,6 +51,7 @@ class InJob(unittest.TestCase):
     def test_reports_say_what_happened(self):
         self.assertTrue(hai.report_checkpoint(120, "relative/c.pt", 1.5))
         self.assertTrue(hai.report_progress(121))
+        self.assertTrue(hai.report_metrics(loss=0.5, rate=1))
         self.assertTrue(hai.set_watchdog_time(60))
         self.assertEqual(
             self.shim.requests,
@@ -58,9 +59,16 @@ class InJob(unittest.TestCase):
                 {"op": "report_checkpoint", "step": 120, "seconds": 1.5,
                  "path": os.path.abspath("relative/c.pt")},
                 {"op": "report_progress", "step": 121},
+                {"op": "report_metrics", "metrics": {"loss": 0.5, "rate": 1.0}},
                 {"op": "set_watchdog_time", "seconds": 60},
             ],
         )
+
+    def test_a_loss_that_is_no_number_is_left_out_and_said(self):
+        self.assertTrue(hai.report_metrics(loss=float("nan"), rate=2))
+        self.assertIn("loss is nan", self.said())
+        self.assertFalse(hai.report_metrics(loss=float("inf")))
+        self.assertEqual(self.shim.requests, [{"op": "report_metrics", "metrics": {"rate": 2.0}}])
 
     def test_whole_life_state_takes_int_and_str_and_gives_str(self):
         self.assertEqual(hai.get_whole_life_state(), "")

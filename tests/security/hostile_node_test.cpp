@@ -257,10 +257,34 @@ TEST(HostileHello, OfAnotherProtocolIsRefused) {
   GatewayWorld world;
   const auto stream = world.dial("node-2");
   v1::AgentMessage hello = GatewayWorld::hello_of("node-2");
-  hello.mutable_hello()->set_protocol_version(99);
+  hello.mutable_hello()->set_protocol_newest(99);
   world.say(stream, hello);
   EXPECT_TRUE(stream->is_over);
   EXPECT_THAT(std::string(stream->reason.message()), HasSubstr("speaks protocol 99"));
+}
+
+TEST(HostileHello, OfARangeOfProtocolsThatIsNone) {
+  GatewayWorld world;
+  for (const auto& [oldest, newest] : std::vector<std::pair<int, int>>{{-5, 0}, {7, 2}, {0, -1}}) {
+    const auto stream = world.dial("node-2");
+    v1::AgentMessage hello = GatewayWorld::hello_of("node-2");
+    hello.mutable_hello()->set_protocol_newest(newest);
+    hello.mutable_hello()->set_protocol_oldest(oldest);
+    world.say(stream, hello);
+    EXPECT_TRUE(stream->is_over) << oldest << " to " << newest;
+    EXPECT_FALSE(stream->is_accepted);
+  }
+}
+
+TEST(Hello, TheNewestProtocolThatBothSpeakIsTaken) {
+  GatewayWorld world;
+  const auto stream = world.dial("node-2");
+  v1::AgentMessage hello = GatewayWorld::hello_of("node-2");
+  hello.mutable_hello()->set_protocol_newest(99);
+  hello.mutable_hello()->set_protocol_oldest(1);
+  world.say(stream, hello);
+  EXPECT_TRUE(stream->is_accepted);
+  EXPECT_EQ(stream->protocol, kProtocols.newest);
 }
 
 TEST(HostileHello, OfATextWithoutEndIsRefused) {

@@ -63,7 +63,7 @@ std::vector<Lie> lies_of_streams() {
        [](Liar& liar) {
          for (int i = 0; i < 100; ++i) liar.dial();
        },
-       Outcome::ignored},
+       Outcome::cut, "connects too often"},
   };
 }
 
@@ -156,9 +156,9 @@ std::vector<Lie> lies_of_facts() {
            with([i](auto& facts) { facts.set_address(fmt::format("10.0.0.{}", i)); })(liar);
          }
        },
-       Outcome::ignored},
+       Outcome::cut, "only with a new connection"},
       {"a text that is no UTF-8", with([](auto& facts) { facts.set_gpu_model("\xff\xfe\x80"); }),
-       Outcome::ignored},
+       Outcome::cut, "only with a new connection"},
   };
 }
 

@@ -164,7 +164,7 @@ JobSpec GatewayWorld::spec_of(const std::string& name) {
 
 v1::AgentMessage GatewayWorld::hello_of(const std::string& node) {
   v1::AgentMessage message;
-  message.mutable_hello()->set_protocol_version(kProtocolVersion);
+  message.mutable_hello()->set_protocol_newest(kProtocols.newest);
   message.mutable_hello()->set_node(node);
   message.mutable_hello()->set_instance("instance of " + node);
   return message;

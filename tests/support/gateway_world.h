@@ -23,13 +23,17 @@ class AgentEnd final : public AgentStream {
   AgentEnd(GatewayWorld& world, std::string proven) : world_(world), proven_(std::move(proven)) {}
 
   Status check_is(const std::string& node) const override;
-  void accept() override { is_accepted = true; }
+  void accept(int version) override {
+    is_accepted = true;
+    protocol = version;
+  }
   void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
   void send(const ShellRequest&) override {}
   void close(const Status& reason) override;
 
   bool is_accepted = false;
+  int protocol = 0;
   bool is_over = false;
   Status reason = ok();            // why it is over
   std::vector<AgentOrder> orders;  // since they were last taken

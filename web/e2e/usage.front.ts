@@ -7,7 +7,7 @@ import { visit } from './visit';
 
 const site = visit();
 const running = async (): Promise<Job[]> => ((await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1000`)).json()) as { jobs: Job[] }).jobs;
-const nothing: JobUsage = { ranks: [], rank_count: 0, attempt: 0, attempts: [], at: [], stragglers: [], step_seconds: null };
+const nothing: JobUsage = { ranks: [], rank_count: 0, attempt: 0, attempts: [], at: [], stragglers: [], step_seconds: null, metrics: [] };
 
 it('shows each rank over time, names those that fall behind, and says what is not known', async () => {
   const job = (await running()).find((each) => each.id % 3 === 0 && each.node_count > 2)!;
@@ -18,8 +18,19 @@ it('shows each rank over time, names those that fall behind, and says what is no
   expect(await panel.locator('.multiple').count()).toBe(Math.min(64, job.node_count));
   expect(await panel.locator('.multiple[data-behind]').count()).toBe(1);
   await panel.getByText(/per step/).waitFor();
-  await panel.getByText('agents do not tell').waitFor();
+  await panel.getByText(/memory \d+ %/).first().waitFor();
   expect(await faultsOf(page)).toEqual([]);
+});
+
+it('shows what a program reports of its work over time, or how it can', async () => {
+  const jobs = await running();
+  const page = await site.open(`/jobs/${jobs.find((each) => each.id % 2 === 0)!.id}`);
+  const loss = page.getByRole('list', { name: 'metrics, as rank 0 reports them' }).getByRole('listitem');
+  await loss.getByText('loss').waitFor();
+  await loss.getByText(/^0\.\d+ to \d\.\d+$/).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.goto(`${site.server.url}/jobs/${jobs.find((each) => each.id % 2 === 1)!.id}`);
+  await page.getByText('hai.report_metrics(loss=0.3) does that').waitFor();
 });
 
 it('saves what each chart of a job and of the overview shows', async () => {
@@ -31,8 +42,8 @@ it('saves what each chart of a job and of the overview shows', async () => {
   };
   const [name, ranks] = await csv('the ranks over time');
   expect(name).toBe(`job-${job.id}-attempt-${job.attempt}-ranks.csv`);
-  expect(ranks[0]).toMatch(/^time,rank \d on fire-\d+ GPUs busy \(%\),rank \d on fire-\d+ step,rank/);
-  expect(ranks[1]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,\d+(,\d*){3}$/);
+  expect(ranks[0]).toMatch(/^time,rank \d on fire-\d+ GPUs busy \(%\),rank \d on fire-\d+ GPU memory taken \(%\),rank \d on fire-\d+ step,rank/);
+  expect(ranks[1]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,\d+(,\d*){5}$/);
   await page.goto(site.server.url);
   const [, used] = await csv('GPUs used');
   expect(used[0]).toBe('time,used');

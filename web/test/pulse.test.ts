@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { open, setTransport } from '../src/api/client';
-import { startPulse } from '../src/api/pulse';
+import { heard, startPulse } from '../src/api/pulse';
 import { silence } from '../src/lib/freshness';
 
 let stop: () => void;
@@ -45,5 +45,18 @@ it('hears the server in nothing that is not its own', async () => {
   expect(silence.get()).not.toBeNull();
   setTransport(() => Promise.resolve(problem(404)));
   await expect(open('/api/v1/jobs/9')).rejects.toThrow('why');
+  expect(silence.get()).toBeNull();
+});
+
+// Another page tells when it heard the server, and may have heard nothing of late itself.
+it('believes of another page only what is newer than its own unanswered question', async () => {
+  const before = Date.now();
+  setTransport(() => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 4_000)));
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(silence.get()).not.toBeNull();
+  heard(before);
+  heard(before + 1_000);
+  expect(silence.get()).not.toBeNull();
+  heard(Date.now() - 1);
   expect(silence.get()).toBeNull();
 });

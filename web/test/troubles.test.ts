@@ -21,6 +21,15 @@ it('tells of an incident with the jobs and GPUs of its nodes, and of each node o
   expect(found).toMatchObject([{ what: 'mass loss: x', since: t0, jobs: [7, 8], gpus: 16, person: expect.stringContaining('hai fence') as string }]);
 });
 
+it('names the nodes in what a person is to type, as a shell takes it', () => {
+  const nodes = ['n2', 'n3', 'n4'];
+  const aside = nodes.map((name) => node({ name, liveness: 'suspect' }));
+  const summary = `${'3 nodes of leaf-1 fell silent together, which looks like the network; no job moves. '}What may still run is not started a second time until the nodes return, have surely ended or are fenced`;
+  const [found] = troublesOf(facts({ incidents: [incident({ nodes, summary })], aside }));
+  expect(found!.person).toMatch(/hai fence 'n\[2-4\]'$/);
+  expect(found!.what).toMatch(/no job moves…$/); // at the end of a clause
+});
+
 it('does not say that jobs stay where they surely ended', () => {
   const both = [node({ name: 'n1', liveness: 'down' }), node({ name: 'n2', liveness: 'suspect', jobs: [8] })];
   const of = (aside: Node[]) => troublesOf(facts({ incidents: [incident({ nodes: ['n1', 'n2'] })], aside }))[0]!;

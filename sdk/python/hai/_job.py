@@ -1,6 +1,7 @@
 """The calls of the SDK. Which of them may fail: polls and reports never do (monitoring must not end
 a training run), the whole-life state does (the program's own logic hangs on it)."""
 
+import math
 import os
 import socket
 import sys
@@ -79,6 +80,18 @@ def report_progress(step):
     """`step` steps are finished. Counts as a sign of life for the watchdog. False if not
     reported."""
     return _report(op="report_progress", step=int(step))
+
+
+def report_metrics(**metrics):
+    """The newest values of what the program measures of its work, such as loss=0.3: numbers, at most
+    8 names in an attempt. The job page shows them over time, of the lowest rank that reports any.
+    False if not reported."""
+    values = {name: float(value) for name, value in metrics.items()}
+    for name, value in values.items():
+        if not math.isfinite(value):
+            _warn(f"report_metrics: {name} is {value}, which is left out")
+    finite = {name: value for name, value in values.items() if math.isfinite(value)}
+    return bool(finite) and _report(op="report_metrics", metrics=finite)
 
 
 def get_whole_life_state():

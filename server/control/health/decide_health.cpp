@@ -105,8 +105,8 @@ void act(Decision& decision, NodeId id, const CheckResult& check) {
 
 }  // namespace
 
-void take_checks(Decision& decision, Session& session, const std::vector<CheckResult>& checks) {
-  session.checks = checks;
+int take_checks(Decision& decision, const Session& session) {
+  const std::vector<CheckResult>& checks = session.checks;
   const NodeHealth& health = decision.state().find(session.node)->health;
   std::vector<CheckResult> gone;
   for (const NodeCheck& known : health.checks) {
@@ -128,10 +128,14 @@ void take_checks(Decision& decision, Session& session, const std::vector<CheckRe
     if (!check.kind().cuts_network) continue;
     decision.emit(NodeMarked{session.node, MarkKind::flash_cut, check.name, {}});
   }
+  int changes = static_cast<int>(gone.size());
   for (CheckResult& check : gone) decision.emit(NodeCheckChanged{session.node, std::move(check)});
   for (const CheckResult& check : checks) {
-    if (is_news(health, check)) decision.emit(NodeCheckChanged{session.node, check});
+    if (!is_news(health, check)) continue;
+    decision.emit(NodeCheckChanged{session.node, check});
+    ++changes;
   }
+  return changes;
 }
 
 void decide_faults(Decision& decision, NodeId id) {

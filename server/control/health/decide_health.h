@@ -12,8 +12,8 @@ inline constexpr std::string_view kByHealth = "health";
 inline constexpr std::string_view kNodeFault = "node_fault";  // kinds of incidents
 inline constexpr std::string_view kMassFault = "mass_fault";
 
-// Takes over what has changed of the node's checks since its last report.
-void take_checks(Decision& decision, Session& session, const std::vector<CheckResult>& checks);
+// Takes over what has changed of the node's checks. Returns how many have.
+int take_checks(Decision& decision, const Session& session);
 
 // Acts on the node's faults that nothing was done about yet: at once, but for what nodes share,
 // where it waits a moment whether the others have it, too.

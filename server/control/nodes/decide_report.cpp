@@ -14,6 +14,12 @@
 namespace hai {
 namespace {
 
+// How often a node's checks may change: so many times at once, and then once in so long. One that
+// told others in each report would fill the store. Nothing is lost by it: the latest is taken
+// later.
+constexpr int kCheckChangesAtOnce = 100;
+constexpr Duration kPerCheckChange = 1s;
+
 // A node where ranks can't start, e.g. because its disk is full, is always free: without a pause it
 // would draw in every waiting job, one after the other, and use up their requeues.
 constexpr Duration kLaunchPause = 10s;
@@ -234,10 +240,9 @@ int count_strays(const ClusterState& state, NodeId node, const Session& session)
 Status decide_registration(Decision& decision, Sessions& sessions, Session& session,
                            const AgentReport& report) {
   const ClusterState& state = decision.state();
-  if (report.facts) session.facts = report.facts;
-  if (!session.facts)
+  if (!report.facts && !session.facts)
     return failed_precondition("the first report of a connection must carry the node's facts");
-  const NodeFacts& facts = *session.facts;
+  const NodeFacts facts = report.facts ? *report.facts : *session.facts;
   RETURN_IF_ERROR(check_facts(facts, session.node_name));
   const Node* known = state.find_node(facts.name);
   if (known != nullptr && known->facts.gpus != facts.gpus &&
@@ -246,6 +251,11 @@ Status decide_registration(Decision& decision, Sessions& sessions, Session& sess
         "node {}: has {} now and had {}, and jobs are on it; it may return when they are gone",
         known->facts.name, count_of(facts.gpus, "GPU"), known->facts.gpus);
   }
+  // Each change is written down: a node that told others in each report would fill the store.
+  if (session.node && facts != *session.facts) {
+    return failed_precondition("node {}: its facts change only with a new connection", facts.name);
+  }
+  session.facts = facts;
   NodeId id = known == nullptr ? next_node_id(state) : known->id;
   if (known == nullptr || !(known->told_facts() == facts)) decision.emit(NodeRegistered{id, facts});
   sessions.bind(session, id);
@@ -260,9 +270,20 @@ void decide_report(Decision& decision, Session& session, const AgentReport& repo
     decision.emit(NodePeersConfirmed{session.node});
   }
   // Before the ranks: a fault that is reported together with a failure may explain it.
-  if (report.checks) take_checks(decision, session, *report.checks);
+  if (report.checks) {
+    session.checks = *report.checks;
+    session.has_new_checks = true;
+  }
   if (report.hook) session.hook = report.hook;
-  if (report.checks) decide_faults(decision, session.node);
+  const UnixTime now = decision.now();
+  if (session.has_new_checks &&
+      session.checks_paid_until - now < kCheckChangesAtOnce * kPerCheckChange) {
+    const int changes = take_checks(decision, session);
+    session.has_new_checks = false;
+    session.checks_paid_until =
+        std::max(session.checks_paid_until, now) + changes * kPerCheckChange;
+    decide_faults(decision, session.node);
+  }
   session.ranks.clear();
   for (const RankStatus& status : report.ranks) session.ranks.insert_or_assign(status.key, status);
   std::erase_if(session.words,

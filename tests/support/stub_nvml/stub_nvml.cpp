@@ -145,6 +145,18 @@ NVML nvmlDeviceGetUtilizationRates(Device device, hai::nvml::Utilization* utiliz
   return answer("nvmlDeviceGetUtilizationRates", device, "utilization", 0, &utilization->gpu);
 }
 
+NVML nvmlDeviceGetMemoryInfo(Device device, hai::nvml::Memory* memory) {
+  const Call call("nvmlDeviceGetMemoryInfo", device);
+  if (!call.is_answered()) return call.result;
+  memory->total = 80ULL << 30;
+  memory->used = memory->total / 1'000 * static_cast<uint64_t>(call.value("memory_permille"));
+  memory->free = memory->total - memory->used;
+  return call.result;
+}
+NVML nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatts) {
+  return answer("nvmlDeviceGetPowerUsage", device, "milliwatts", 60'000, milliwatts);
+}
+
 NVML nvmlDeviceGetNvLinkState(Device device, unsigned link, int* state) {
   const Call call("nvmlDeviceGetNvLinkState", device);
   if (!call.is_answered()) return call.result;

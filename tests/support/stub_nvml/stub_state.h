@@ -13,8 +13,9 @@
 // Keys of a GPU and their defaults: recovery 0 · remapped_corrected 0 · remapped_uncorrected 0 ·
 // remapped_pending 0 · remapped_failed 0 · ecc 1 · ecc_uncorrected 0 · ecc_uncorrected_lifetime 0 ·
 // sram_corrected 0 · dram_corrected 0 · reasons 0 · temperature 40 · pcie_generation 4 ·
-// pcie_generation_max 4 · pcie_width 16 · pcie_width_max 16 · replays 0 · utilization 0 · nvlinks 0
-// · nvlink_N_state 1 · nvlink_N_replay 0 · nvlink_N_recovery 0 · nvlink_N_crc 0 · pid (none)
+// pcie_generation_max 4 · pcie_width 16 · pcie_width_max 16 · replays 0 · utilization 0 ·
+// memory_permille 0 · milliwatts 60000 · nvlinks 0 · nvlink_N_state 1 · nvlink_N_replay 0 ·
+// nvlink_N_recovery 0 · nvlink_N_crc 0 · pid (none)
 
 #include <cstdint>
 #include <map>

@@ -17,6 +17,13 @@ struct FakeJobPort : JobPort {
     calls.push_back(fmt::format("checkpoint {} {} {}", step, path, seconds));
   }
   void report_progress(int64_t step) override { calls.push_back(fmt::format("progress {}", step)); }
+  Status report_metrics(const RankMetrics& metrics) override {
+    if (metrics.size() > kRankMetricsMax) return invalid_argument("metrics: too many");
+    for (const auto& [name, value] : metrics) {
+      calls.push_back(fmt::format("metric {} {}", name, value));
+    }
+    return ok();
+  }
   std::string whole_life_state() const override { return state; }
   void set_whole_life_state(std::string text) override { state = std::move(text); }
   void set_watchdog(Duration watchdog) override {
@@ -42,6 +49,9 @@ TEST(JobRequests, AnswersEachOp) {
   EXPECT_EQ(answer_job_request(R"({"op":"report_checkpoint","step":6,"path":"/c"})", port),
             R"({"ok":true})");
   EXPECT_EQ(answer_job_request(R"({"op":"report_progress","step":7})", port), R"({"ok":true})");
+  EXPECT_EQ(
+      answer_job_request(R"({"op":"report_metrics","metrics":{"loss":-0.5,"lr/head":1}})", port),
+      R"({"ok":true})");
   EXPECT_EQ(answer_job_request(R"({"op":"set_watchdog_time","seconds":90})", port),
             R"({"ok":true})");
   EXPECT_EQ(answer_job_request(R"({"op":"get_whole_life_state"})", port),
@@ -50,39 +60,49 @@ TEST(JobRequests, AnswersEachOp) {
             R"({"ok":true})");
   EXPECT_EQ(answer_job_request(R"({"op":"get_whole_life_state"})", port),
             R"({"ok":true,"state":"a\"b"})");
-  EXPECT_THAT(port.calls,
-              testing::ElementsAre("go_suspend", "checkpoint 5 /c 1.5", "checkpoint 6 /c 0",
-                                   "progress 7", "watchdog 1m30s"));
+  EXPECT_THAT(
+      port.calls,
+      testing::ElementsAre("go_suspend", "checkpoint 5 /c 1.5", "checkpoint 6 /c 0", "progress 7",
+                           "metric loss -0.5", "metric lr/head 1", "watchdog 1m30s"));
 }
 
 TEST(JobRequests, RefusesJunkWithAnError) {
   FakeJobPort port;
   const std::string deep = std::string(100'000, '[');
-  for (const std::string& line : std::vector<std::string>{
-           "",
-           "junk",
-           "[]",
-           "1",
-           "null",
-           "{",
-           "\xff\xfe",
-           deep,
-           R"({"op":1})",
-           R"({"op":"nonsense"})",
-           "{}",
-           R"({"op":"report_checkpoint"})",
-           R"({"op":"report_checkpoint","step":"5","path":"/c"})",
-           R"({"op":"report_checkpoint","step":1e99,"path":"/c"})",
-           R"({"op":"report_checkpoint","step":99999999999999999999,"path":"/c"})",
-           R"({"op":"report_checkpoint","step":18446744073709551615,"path":"/c"})",
-           R"({"op":"report_checkpoint","step":-1,"path":"/c"})",
-           R"({"op":"report_checkpoint","step":1,"path":"/c","seconds":-1})",
-           R"({"op":"report_checkpoint","step":1,"path":"/c","seconds":"x"})",
-           R"({"op":"report_progress"})",
-           R"({"op":"report_progress","step":null})",
-           R"({"op":"set_whole_life_state"})",
-           R"({"op":"set_whole_life_state","state":5})",
-           R"({"op":"set_watchdog_time","seconds":1e300})"}) {
+  for (
+      const std::string& line : std::vector<std::string>{
+          "",
+          "junk",
+          "[]",
+          "1",
+          "null",
+          "{",
+          "\xff\xfe",
+          deep,
+          R"({"op":1})",
+          R"({"op":"nonsense"})",
+          "{}",
+          R"({"op":"report_checkpoint"})",
+          R"({"op":"report_checkpoint","step":"5","path":"/c"})",
+          R"({"op":"report_checkpoint","step":1e99,"path":"/c"})",
+          R"({"op":"report_checkpoint","step":99999999999999999999,"path":"/c"})",
+          R"({"op":"report_checkpoint","step":18446744073709551615,"path":"/c"})",
+          R"({"op":"report_checkpoint","step":-1,"path":"/c"})",
+          R"({"op":"report_checkpoint","step":1,"path":"/c","seconds":-1})",
+          R"({"op":"report_checkpoint","step":1,"path":"/c","seconds":"x"})",
+          R"({"op":"report_progress"})",
+          R"({"op":"report_progress","step":null})",
+          R"({"op":"report_metrics"})",
+          R"({"op":"report_metrics","metrics":[1]})",
+          R"({"op":"report_metrics","metrics":{"loss":"low"}})",
+          R"({"op":"report_metrics","metrics":{"loss":NaN}})",
+          R"({"op":"report_metrics","metrics":{"loss":1e999}})",
+          R"({"op":"report_metrics","metrics":{"two words":1}})",
+          R"({"op":"report_metrics","metrics":{"":1}})",
+          R"({"op":"report_metrics","metrics":{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}})",
+          R"({"op":"set_whole_life_state"})",
+          R"({"op":"set_whole_life_state","state":5})",
+          R"({"op":"set_watchdog_time","seconds":1e300})"}) {
     const std::string answer = answer_job_request(line, port);
     EXPECT_THAT(answer, HasSubstr(R"("ok":false)")) << line.substr(0, 80);
     EXPECT_THAT(answer, HasSubstr(R"("error":")")) << line.substr(0, 80);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "server/api/queries.h"
+#include "tests/support/builders.h"
+
 namespace hai {
 namespace {
 
@@ -36,6 +39,21 @@ TEST(ClusterSeries, CoarserRingsHaveAverages) {
   ASSERT_EQ(minutes.samples.size(), 2u);
   EXPECT_EQ(minutes.samples[0], sample(600, 2.5));
   EXPECT_EQ(minutes.samples[1], sample(660, 8.5));
+}
+
+// A job's GPUs on a node that nobody hears are neither used nor free: nobody knows.
+TEST(ClusterSeries, WhatASilentNodesJobsHaveIsNotUsed) {
+  test::Cluster c = test::cluster(test::nodes(2, test::gpus(8)));
+  c.run(test::job("wide").nodes(2), {"node-1", "node-2"});
+  c.emit(NodeLivenessChanged{c.node_id("node-2"), Liveness::suspect, "no report"});
+  const std::string name;
+  const ClusterSample sample = sample_of(summarize({c.state(), {}, name}), c.now);
+  std::map<std::string_view, double> values;
+  for (size_t i = 0; i < kSampleWords.size(); ++i) values[kSampleWords[i]] = sample.values[i];
+  EXPECT_EQ(values["gpus_total"], 16);
+  EXPECT_EQ(values["gpus_used"], 8);
+  EXPECT_EQ(values["gpus_broken"], 8);
+  EXPECT_EQ(values["gpus_free"], 0);
 }
 
 TEST(ClusterSeries, NeverGrowsBeyondItsRings) {

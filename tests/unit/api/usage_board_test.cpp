@@ -25,9 +25,10 @@ class UsageBoardTest : public testing::Test {
         sessions_.bind(*sessions_.find(connection), id);
       }
       Session& session = *sessions_.find(connection);
-      session.gpu_readings.assign(8, {.utilization_percent = percent});
+      session.gpu_readings.assign(8, {.utilization_percent = percent, .memory_percent = 40});
       const RankKey key{job, attempt, static_cast<int>(id.value) - 1};
       session.ranks[key] = {.key = key, .progress_step = step};
+      if (id == NodeId{2}) session.ranks[key].metrics = metrics_;
     }
   }
   void note() {
@@ -38,6 +39,7 @@ class UsageBoardTest : public testing::Test {
   Cluster cluster_ = cluster(nodes(2, gpus(8)));
   Sessions sessions_;
   UsageBoard board_;
+  RankMetrics metrics_;  // that rank 1 reports, and no other
 };
 
 TEST_F(UsageBoardTest, NotesEachRankOverTime) {
@@ -53,9 +55,43 @@ TEST_F(UsageBoardTest, NotesEachRankOverTime) {
   ASSERT_EQ(usage.ranks.size(), 2u);
   EXPECT_EQ(usage.ranks[1].node, "node-2");
   EXPECT_EQ(usage.ranks[1].gpu_percent, (std::vector<int8_t>{90, 70}));
+  EXPECT_EQ(usage.ranks[1].gpu_memory_percent, (std::vector<int8_t>{40, 40}));
   EXPECT_EQ(usage.ranks[1].steps, (std::vector<int64_t>{5, -1}));
+  EXPECT_TRUE(usage.metrics.empty());
   EXPECT_EQ(board_.usage(id, 2).attempt, 0);
   EXPECT_EQ(board_.usage(JobId{99}, 0).attempt, 0);
+}
+
+TEST_F(UsageBoardTest, NotesMetricsOfTheLowestRankThatReportsThem) {
+  const JobId id = cluster_.run(job("train").nodes(2), {"node-1", "node-2"});
+  report(id, 1, 90, 5);
+  note();
+  metrics_ = {{"loss", 0.5}};
+  report(id, 1, 90, 6);
+  note();
+  metrics_ = {{"loss", 0.25}, {"rate", 3}};
+  report(id, 1, 90, 7);
+  note();
+  const UsageLines usage = board_.usage(id, 1);
+  EXPECT_EQ(usage.metrics_rank, 1);
+  EXPECT_EQ(usage.metrics.at("loss").values, (std::vector<double>{0.5, 0.25}));
+  EXPECT_EQ(usage.metrics.at("loss").at, (std::vector<UnixTime>{usage.at[1], usage.at[2]}));
+  EXPECT_EQ(usage.metrics.at("rate").values, std::vector<double>{3});
+  EXPECT_EQ(board_.values(), 2u * 3u + 3u);
+  board_.forget();
+  EXPECT_EQ(board_.values(), 0u);
+}
+
+TEST_F(UsageBoardTest, BoundsTheMetricsOfAProgramThatNamesEverNewOnes) {
+  const JobId id = cluster_.run(job("train").nodes(2), {"node-1", "node-2"});
+  for (int i = 0; i < 300; ++i) {
+    metrics_ = {{"loss-" + std::to_string(i), i}};
+    report(id, 1, 90, i);
+    note();
+  }
+  const UsageLines usage = board_.usage(id, 1);
+  EXPECT_EQ(usage.metrics.size(), kRankMetricsMax);
+  EXPECT_LE(board_.values(), 2 * usage.at.size() + kRankMetricsMax);
 }
 
 TEST_F(UsageBoardTest, SaysThatNothingIsKnownOfANodeThatIsNotConnected) {

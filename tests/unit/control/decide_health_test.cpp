@@ -75,6 +75,33 @@ TEST(Tier, ANodeThatAPersonHasTakenOutStaysAsItIs) {
   EXPECT_THAT(w.incidents(kNodeFault), IsEmpty()) << "over when nobody sees the fault any more";
 }
 
+// A bad agent's checks say another thing in each of its reports.
+TEST(Checks, ThatChangeInEachReportAreTakenAtAPaceAndTheLatestInTheEnd) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  const CheckResult broken = failing("gpu_xid", T::log, "gpu 3");
+  CheckResult fine = broken;
+  fine.verdict = CheckVerdict::ok;
+  const auto changes = [&] {
+    return std::ranges::count_if(w.c.events(), [](const Event& event) {
+      return std::holds_alternative<NodeCheckChanged>(event.body);
+    });
+  };
+  for (int i = 0; i < 1'000; ++i) w.report("node-1", {i % 2 == 0 ? broken : fine});
+  EXPECT_GE(changes(), 100);
+  EXPECT_LE(changes(), 101);
+  w.sessions.close(w.session("node-1").connection);
+  w.sessions.open(ConnectionId{77}, "node-1");
+  w.sessions.bind(*w.sessions.find(ConnectionId{77}), w.c.node_id("node-1"));
+  w.report("node-1", {broken});
+  EXPECT_LE(changes(), 101) << "a new connection buys nothing";
+  w.report("node-1", {again(broken)});
+  w.advance(10s);
+  w.report("node-1", w.session("node-1").checks);
+  EXPECT_LE(changes(), 102);
+  EXPECT_EQ(w.node("node-1").health.find("gpu_xid", "gpu 3")->result.at, again(broken).at)
+      << "what it said last is known";
+}
+
 TEST(Tier, AFaultThatStandsActsOnceAndOneThatComesAgainActsAgain) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
   const CheckResult fault = failing("gpu_xid", T::validate, "gpu 3");

@@ -335,6 +335,26 @@ TEST(Registration, OfAKnownNodeWithTheSameFactsIsNoEvent) {
   EXPECT_EQ(r.c.events().size(), before);
 }
 
+TEST(Registration, FactsChangeWithANewConnectionOnly) {
+  Registration r;
+  const ConnectionId connection{7};
+  r.sessions.open(connection, "node-1");
+  AgentReport report{.node = "node-1", .facts = r.c.node("node-1").facts};
+  const auto tell = [&] {
+    return r.c.decide_with([&](Decision& decision) {
+      return decide_registration(decision, r.sessions, *r.sessions.find(connection), report);
+    });
+  };
+  ASSERT_TRUE(tell().is_ok());
+  const size_t before = r.c.events().size();
+  EXPECT_TRUE(tell().is_ok()) << "once more the same";
+  report.facts->agent_version = "another";
+  EXPECT_THAT(tell().message(), testing::HasSubstr("only with a new connection"));
+  EXPECT_EQ(r.c.events().size(), before);
+  EXPECT_TRUE(r.enter("node-1", report.facts).is_ok());
+  EXPECT_EQ(r.c.node("node-1").facts.agent_version, "another");
+}
+
 TEST(Registration, RefusesFactsThatMakeNoSense) {
   Registration r;
   EXPECT_EQ(r.enter("a", std::nullopt).code(), Code::failed_precondition);

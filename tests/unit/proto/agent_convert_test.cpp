@@ -84,6 +84,9 @@ class Draw {
                                rng.between(0, AgentLimits::kMemoryBytes)};
     }
     if (rng.chance(0.5)) status.progress_step = static_cast<int64_t>(rng.next());
+    for (uint64_t i = rng.below(kRankMetricsMax + 1); i > 0; --i) {
+      status.metrics["loss/" + std::to_string(i)] = static_cast<double>(rng.between(-1'000, 1'000));
+    }
     if (rng.chance(0.5)) status.whole_life_state = bytes(50);
     return status;
   }
@@ -129,6 +132,8 @@ class Draw {
         GpuReading& gpu = gpus.emplace_back();
         if (rng.chance(0.8)) gpu.utilization_percent = static_cast<int>(rng.below(101));
         if (rng.chance(0.8)) gpu.temperature_celsius = static_cast<int>(rng.below(120));
+        if (rng.chance(0.8)) gpu.memory_percent = static_cast<int>(rng.below(101));
+        if (rng.chance(0.8)) gpu.power_watts = static_cast<int>(rng.below(kGpuWattsMax + 1));
       }
     }
     for (uint64_t i = rng.below(5); i > 0; --i) report.ranks.push_back(rank());
@@ -238,7 +243,8 @@ TEST(AgentConvert, OrdersRoundTrip) {
 TEST(AgentConvert, HelloAndLogMessagesRoundTrip) {
   Draw draw(3);
   for (int i = 0; i < 500; ++i) {
-    const AgentHello hello{draw.integer(),
+    const int oldest = static_cast<int>(1 + i % 5);
+    const AgentHello hello{{oldest, oldest + i % 3},
                            draw.bytes(40),
                            draw.name(),
                            {draw.bytes(40), draw.bytes(40), draw.bytes(40), ""}};
@@ -334,6 +340,23 @@ TEST(AgentConvert, BadReportsAreRefusedWithTheField) {
   message = report_of_one_rank();
   message.mutable_gpu_readings()->add_gpus()->set_utilization_percent(101);
   expect_refused(message, "utilization_percent");
+  message = report_of_one_rank();
+  message.mutable_gpu_readings()->add_gpus()->set_memory_percent(101);
+  expect_refused(message, "memory_percent");
+  message = report_of_one_rank();
+  message.mutable_gpu_readings()->add_gpus()->set_power_watts(kGpuWattsMax + 1);
+  expect_refused(message, "power_watts");
+  message = report_of_one_rank();
+  (*message.mutable_ranks(0)->mutable_metrics())["two words"] = 1;
+  expect_refused(message, "a name is not one");
+  message = report_of_one_rank();
+  (*message.mutable_ranks(0)->mutable_metrics())["loss"] = std::numeric_limits<double>::infinity();
+  expect_refused(message, "loss is no number");
+  message = report_of_one_rank();
+  for (size_t i = 0; i <= kRankMetricsMax; ++i) {
+    (*message.mutable_ranks(0)->mutable_metrics())[std::to_string(i)] = 1;
+  }
+  expect_refused(message, "metrics");
   message = report_of_one_rank();
   message.set_node("two words");
   expect_refused(message, "node name has the byte 0x20");

@@ -27,7 +27,7 @@ class Speaker {
   ~Speaker() { context_.TryCancel(); }
   void say_hello(const std::string& token) {
     v1::AgentMessage message;
-    message.mutable_hello()->set_protocol_version(kProtocolVersion);
+    message.mutable_hello()->set_protocol_newest(kProtocols.newest);
     message.mutable_hello()->set_agent_token(token);
     message.mutable_hello()->set_node("n1");
     stream_->Write(message);

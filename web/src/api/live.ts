@@ -1,9 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query';
+import { silence } from '../lib/freshness';
 import { createStore } from '../lib/store';
 import { isVisible, untilVisible } from '../lib/visible';
 import { applyEvents } from './applyEvents';
 import { ApiError, get, openStream } from './client';
-import { doubt, heard } from './pulse';
+import { doubt, heard, lastHeardAt } from './pulse';
 import { Share, type Told } from './share';
 import { SseParser } from './sse';
 import { pauseOrHeard, Watch } from './watch';
@@ -102,13 +103,14 @@ class Follower {
     if (!this.isReading) return;
     const from = this.toldTo;
     this.toldTo = Math.max(from, events.at(-1)?.seq ?? from);
-    this.share.tell({ state, from, to: this.toldTo, events });
+    this.share.tell({ state, from, to: this.toldTo, events, heardAt: lastHeardAt() });
   }
 
-  private onTold({ state, from, to, events }: Told): void {
+  private onTold({ state, from, to, events, heardAt }: Told): void {
     if (state === 'lost') return this.onLost();
-    heard();
-    this.onLive();
+    heard(heardAt);
+    // A reader that hears nothing itself answers all the same where it stands.
+    if (silence.get() === null) this.onLive();
     const after = this.after!;
     if (from > after) return this.beginAnew(to);
     for (const event of events) if (event.seq > after) this.batch.add(event);

@@ -12,11 +12,18 @@ const answerMs = 4_000;
 const tickMs = 1_000;
 
 let lastHeard = Date.now();
+let unansweredAt = 0; // when the last question was asked that nobody has answered
 let isDoubted = false;
 
-// Anything came from the server: an answer, be it a refusal, or a piece of a stream.
-export function heard(): void {
-  lastHeard = Date.now();
+// When anything last came from the server: an answer, be it a refusal, or a piece of a stream.
+export const lastHeardAt = (): number => lastHeard;
+
+// Another page may have heard it, and only tell so: what came before this page's own last word, or before
+// a question that nobody answered, proves nothing.
+export function heard(at = Date.now()): void {
+  const isNews = at >= Date.now() || at > Math.max(lastHeard, unansweredAt);
+  lastHeard = Math.max(lastHeard, at);
+  if (!isNews) return;
   isDoubted = false;
   silence.set(null);
 }
@@ -31,14 +38,15 @@ const answers = [401, 403, 429];
 const isNoAnswer = (error: unknown): error is Error => !(error instanceof ApiError && answers.includes(error.status));
 const whyOf = (error: Error): string => (error instanceof ApiError && error.code !== 'unreachable' ? error.message : '');
 
-function fallSilent(why: string): void {
+function fallSilent(why: string, askedAt: number): void {
+  unansweredAt = askedAt;
   if (silence.get()?.why !== why) silence.set({ since: lastHeard, why });
 }
 
 export function startPulse(client: QueryClient): () => void {
   const abort = new AbortController();
   let isAsking = false;
-  setOnHeard(heard);
+  setOnHeard(() => heard());
   lastHeard = Date.now();
   const tick = async (): Promise<void> => {
     const askedAt = Date.now();
@@ -49,7 +57,7 @@ export function startPulse(client: QueryClient): () => void {
       client.setQueryData(['cluster'], await get<Cluster>('/cluster', abort.signal, answerMs));
     } catch (error) {
       // What arrived meanwhile by another way counts.
-      if (!abort.signal.aborted && isNoAnswer(error) && lastHeard < askedAt) fallSilent(whyOf(error));
+      if (!abort.signal.aborted && isNoAnswer(error) && lastHeard < askedAt) fallSilent(whyOf(error), askedAt);
     }
     isAsking = false;
   };

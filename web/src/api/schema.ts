@@ -288,6 +288,7 @@ export interface JobUsage {
   at: Time[];
   stragglers: Straggler[]; // of all ranks
   step_seconds: number | null; // for one step, over the times above
+  metrics: JobMetric[]; // by name
 }
 
 export interface Knob {
@@ -447,6 +448,8 @@ export interface Node {
   set: string[]; // Which of group, zone, leaf and labels an administrator has set in place of what its agent says.
   gpu_utilization?: (number | null)[]; // Percent, by GPU: -1, in JSON null, where its driver does not say; none while its agent has no driver to ask.
   gpu_temperature?: (number | null)[]; // Celsius, likewise.
+  gpu_memory?: (number | null)[]; // Percent of its memory that is taken, likewise.
+  gpu_power?: (number | null)[]; // Watts, likewise.
 }
 
 export interface NodeCertificate {
@@ -646,6 +649,13 @@ export interface JobDifference {
   nodes_before: string[]; // where it runs now, or would without the change
 }
 
+export interface JobMetric {
+  name: string;
+  rank: number; // the lowest one that reports any
+  at: Time[];
+  value: number[];
+}
+
 export interface JobService {
   name: string;
   port: number; // at the 127.0.0.1 of its rank
@@ -778,6 +788,7 @@ export interface RankUsage {
   node: string;
   gpu_percent: (number | null)[]; // Mean of its GPUs, percent; -1, in JSON null, where their driver does not say.
   step: (number | null)[]; // The step it last reported; -1, in JSON null, for a rank that reports none.
+  gpu_memory_percent: (number | null)[]; // Of the memory of its GPUs, percent that is taken, likewise.
 }
 
 export interface Straggler {

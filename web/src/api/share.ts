@@ -10,6 +10,7 @@ export interface Told {
   from: number; // where the reader stood before these events
   to: number; // where it stands
   events: readonly ClusterEvent[];
+  heardAt: number; // when the reader last heard of the server, milliseconds since 1970
 }
 
 // A reader says something each 15 s; one that is frozen keeps its lock and says nothing.

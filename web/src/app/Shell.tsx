@@ -1,8 +1,10 @@
 import { type FormEvent, type ReactNode, useCallback, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { get } from '../api/client';
 import { connection } from '../api/live';
 import { useCluster, useIncidents, useWhoAmI } from '../api/queries';
 import { session, signOut } from '../api/session';
+import type { Node } from '../api/types';
 import { Dialog } from '../components/Dialog';
 import { Menu } from '../components/Menu';
 import { toast } from '../components/Toasts';
@@ -92,17 +94,21 @@ function Find({ inputRef, go }: { inputRef: React.RefObject<HTMLInputElement | n
     event.preventDefault();
     const word = text.trim();
     if (word === '') return;
-    go(/^\d+$/.test(word) ? `/jobs/${word}` : `/jobs?state=all&q=${encodeURIComponent(word)}`);
     setText('');
     inputRef.current?.blur();
+    if (/^\d+$/.test(word)) return go(`/jobs/${word}`);
+    get<Node>(`/nodes/${encodeURIComponent(word)}`).then(
+      () => go(`/nodes/${encodeURIComponent(word)}`),
+      () => go(`/jobs?state=all&q=${encodeURIComponent(word)}`),
+    );
   };
   return (
     <form className="search" role="search" onSubmit={submit}>
       <input
         ref={inputRef}
         className="input"
-        placeholder="Job id or name"
-        aria-label="find a job"
+        placeholder="Job, or node"
+        aria-label="find a job or a node"
         value={text}
         onChange={(event) => setText(event.target.value)}
       />

@@ -4,9 +4,12 @@ import { Empty, Failure } from './states';
 class MissingCode extends Error {}
 
 // A part of the page whose code is loaded when it is first shown, inside a CodeBoundary.
+const loadMs = 10_000; // a server that is frozen keeps the connection, and would be waited for for ever
+const late = (): Promise<never> => new Promise((_, reject) => setTimeout(() => reject(new Error(`no answer within ${loadMs / 1000} s`)), loadMs));
+
 export const part = <P,>(load: () => Promise<{ default: ComponentType<P> }>) =>
   lazy(() =>
-    load().catch((cause: unknown) => {
+    Promise.race([load(), late()]).catch((cause: unknown) => {
       throw new MissingCode('code that could not be loaded', { cause });
     }),
   );

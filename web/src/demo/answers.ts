@@ -107,7 +107,7 @@ export function nodeOf(node: Node, now: number): Node {
   };
   const gpus = Array.from({ length: node.gpus }, (_, gpu) => load(gpu));
   const takesJobs = node.liveness === 'up' && node.scheduling === 'open';
-  return { ...node, gpus_free: takesJobs ? node.gpus_free : 0, gpu_jobs: gpuJobsOf(node), gpu_utilization: gpus, gpu_temperature: gpus.map((percent) => 31 + Math.round(percent * 0.42)) };
+  return { ...node, gpus_free: takesJobs ? node.gpus_free : 0, gpu_jobs: gpuJobsOf(node), gpu_utilization: gpus, gpu_temperature: gpus.map((percent) => 31 + Math.round(percent * 0.42)), gpu_memory: gpus.map((percent) => Math.round(percent * 0.8)), gpu_power: gpus.map((percent) => 60 + Math.round(percent * 5.9)) };
 }
 
 export function listJobs(world: World, query: URLSearchParams): { jobs: Job[]; next_cursor: string | null } {

@@ -106,7 +106,7 @@ export function usageOf(world: World, job: Job, query: URLSearchParams): JobUsag
   const asked = Number(query.get('attempt') ?? 0);
   const attempt = asked === 0 ? attempts.at(-1) : attempts.find((each) => each.attempt === asked);
   const known = attempts.map((each) => each.attempt);
-  if (!attempt) return { ranks: [], rank_count: 0, attempt: 0, attempts: known, at: [], stragglers: [], step_seconds: null };
+  if (!attempt) return { ranks: [], rank_count: 0, attempt: 0, attempts: known, at: [], stragglers: [], step_seconds: null, metrics: [] };
   const begin = Date.parse(attempt.running_at!);
   const end = attempt.ended_at === null ? world.now : Date.parse(attempt.ended_at);
   const points = Math.max(1, Math.min(60, Math.floor((end - begin) / 10_000)));
@@ -117,11 +117,15 @@ export function usageOf(world: World, job: Job, query: URLSearchParams): JobUsag
   const ranks = attempt.ranks.map(({ rank, node }) => ({
     rank, node,
     gpu_percent: at.map((time) => Math.round((rank === slow ? 0.3 : 1) * Math.min(100, busy + 3 * Math.sin(time / 9_000 + rank)))),
+    gpu_memory_percent: at.map((time) => Math.round(Math.min(96, 55 + (job.id % 30) + (time - begin) / 900_000))),
     step: at.map((time) => (rank === 0 ? Math.floor((time - begin) / 1000 / stepSeconds) : null)),
   }));
   const stragglers = slow < 0 ? [] : [{ rank: slow, node: attempt.ranks[slow]!.node, text: `its GPUs are ${Math.round(0.3 * busy)} % busy, the middle rank's ${busy} %` }];
+  const times = at.map((time) => new Date(time).toISOString());
+  const loss = at.map((time) => 0.4 + 3 * Math.exp(-(time - begin) / 1000 / stepSeconds / 900) + 0.02 * Math.sin(time / 7_000));
+  const metrics = job.id % 2 === 0 ? [{ name: 'loss', rank: 0, at: times, value: loss }] : [];
   ranks.sort((a, b) => Number(b.rank === slow) - Number(a.rank === slow) || a.rank - b.rank);
-  return { ranks: ranks.slice(0, Number(query.get('limit') ?? 64)), rank_count: ranks.length, attempt: attempt.attempt, attempts: known, at: at.map((time) => new Date(time).toISOString()), stragglers, step_seconds: stepSeconds };
+  return { ranks: ranks.slice(0, Number(query.get('limit') ?? 64)), rank_count: ranks.length, attempt: attempt.attempt, attempts: known, at: times, stragglers, step_seconds: stepSeconds, metrics };
 }
 
 export const knobsOf = (): Knob[] => {

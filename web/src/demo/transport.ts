@@ -181,12 +181,18 @@ function askLogs(world: World, job: Job, verb: string, query: URLSearchParams, i
 // `feed` says with false that nothing more comes.
 function stream(type: string, init: RequestInit, feed: (push: (text: string) => void) => boolean | void): Response {
   const encoder = new TextEncoder();
+  let isOpen = true;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      let isOpen = true;
       init.signal?.addEventListener('abort', () => (isOpen = false));
       const goesOn = feed((text) => isOpen && controller.enqueue(encoder.encode(text)));
-      if (goesOn === false) controller.close();
+      if (goesOn === false) {
+        isOpen = false;
+        controller.close();
+      }
+    },
+    cancel() {
+      isOpen = false;
     },
   });
   return new Response(body, { status: 200, headers: { 'Content-Type': type } });

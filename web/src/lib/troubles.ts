@@ -171,8 +171,14 @@ function ofIncident(incident: Incident, { aside, others = [], now, waiting }: Fa
     blocks: incident.kind === 'store_went_back' && waiting > 0 ? `${formatPlural(waiting, 'job')} cannot start` : '',
     ...help,
     ends: help.ends + drain,
-    person: help.person.replace('NODE', single?.name ?? 'NODE'),
+    person: help.person.replace('NODE', nodes.length === 0 ? 'NODE' : argumentOf(incident.kind === 'mass_loss' ? nodes.filter(isQuiet) : nodes)),
   };
+}
+
+// As the command line takes it: a list of hosts would be a pattern to the shell.
+function argumentOf(nodes: readonly Node[]): string {
+  const hosts = formatHosts(nodes.map((node) => node.name));
+  return nodes.length === 0 ? 'NODE' : /^[\w.-]+$/.test(hosts) ? hosts : `'${hosts}'`;
 }
 
 // Not in repair: people have taken it out, or it came back.
@@ -249,7 +255,7 @@ function inRepair(step: RepairStep, nodes: readonly Node[]): Trouble {
     ...hurt(nodes),
     blocks: '',
     ...help,
-    person: help.person.replace('NODE', nodes.length === 1 ? nodes[0]!.name : 'NODE'),
+    person: help.person.replace('NODE', argumentOf(nodes)),
   };
 }
 
@@ -259,7 +265,13 @@ function hostsOf(nodes: readonly Node[]): string {
   return hosts.length > 50 ? formatPlural(nodes.length, 'node') : hosts;
 }
 
-const shorten = (text: string): string => (text.length > noteMax ? `${text.slice(0, noteMax - 1).replace(/\s+\S*$/, '')}…` : text);
+// At the end of a clause if one is near: half a sentence says another thing.
+function shorten(text: string): string {
+  if (text.length <= noteMax) return text;
+  const start = text.slice(0, noteMax - 1);
+  const clause = /^(.{60,})[.;:,]\s/.exec(start)?.[1];
+  return `${clause ?? start.replace(/\s+\S*$/, '')}…`;
+}
 
 // Whom a job hurts is who owns it; `owners` may not know all.
 export function usersOf(jobs: readonly number[], owners: ReadonlyMap<number, string> | undefined): string[] | null {

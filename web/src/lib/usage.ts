@@ -26,6 +26,8 @@ export function sparkOf(values: readonly (number | null)[], times: readonly numb
 export const hasGpus = (usage: JobUsage): boolean => usage.ranks.some((rank) => rank.gpu_percent.some((value) => value !== null));
 export const hasSteps = (usage: JobUsage): boolean => usage.ranks.some((rank) => rank.step.some((value) => value !== null));
 
+export const hasMemory = (usage: JobUsage): boolean => usage.ranks.some((rank) => rank.gpu_memory_percent.some((value) => value !== null));
+
 export function meanPercent(usage: JobUsage): number | null {
   const known = usage.ranks.flatMap((rank) => rank.gpu_percent.filter((value) => value !== null));
   return known.length === 0 ? null : known.reduce((a, b) => a + b, 0) / known.length;
@@ -42,6 +44,6 @@ export function unknownOf(usage: JobUsage): string[] {
   if (usage.attempt === 0) return ['Nothing is known of how it used its GPUs: the server notes that while an attempt runs and it leads, and forgets the oldest when there are too many.'];
   if (!hasGpus(usage)) parts.push('Its nodes do not tell how busy their GPUs are: that takes NVIDIA\'s driver.');
   if (!hasSteps(usage)) parts.push('Its program reports no steps: hai.report_progress(step) does that.');
-  parts.push('How much memory of its GPUs it uses, and metrics such as its loss, agents do not tell; what it has written of them is in its log.');
+  if (usage.metrics.length === 0) parts.push('Its program reports no metrics, such as its loss: hai.report_metrics(loss=0.3) does that.');
   return parts;
 }

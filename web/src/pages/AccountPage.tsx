@@ -98,9 +98,11 @@ function Make({ role, onClose }: { role: string; onClose: () => void }) {
   const [scope, setScope] = useState<TokenScope>('submit');
   const [secret, setSecret] = useState('');
   const [error, setError] = useState<Error | null>(null);
+  const [isMaking, setMaking] = useState(false); // a second one would hide the secret of the first
   const allowed = scopes.filter(([each]) => (each !== 'operate' || role !== 'user') && (each !== 'admin' || role === 'admin'));
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    setMaking(true);
     try {
       setSecret((await createToken('', label, { ttl, scope })).secret);
       setError(null);
@@ -109,6 +111,7 @@ function Make({ role, onClose }: { role: string; onClose: () => void }) {
     } catch (failure) {
       setError(failure as Error);
     }
+    setMaking(false);
   };
   return (
     <Dialog title="New token" isOpen onClose={onClose}>
@@ -143,7 +146,7 @@ function Make({ role, onClose }: { role: string; onClose: () => void }) {
           <button type="button" className="button quiet" onClick={onClose}>
             {secret === '' ? 'Cancel' : 'Done'}
           </button>
-          {secret === '' && <button className="button primary">Make it</button>}
+          {secret === '' && <button className="button primary" disabled={isMaking}>{isMaking ? 'Being made…' : 'Make it'}</button>}
         </footer>
       </form>
     </Dialog>

@@ -2,6 +2,7 @@ import { Suspense, useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useAttempts, useJob, useJobEvents, useNode, useWhoAmI } from '../api/queries';
 import type { Job } from '../api/types';
+import { useSilentNodes } from '../api/useSilentNodes';
 import { AuditLines } from '../components/AuditLine';
 import { Badge } from '../components/Badge';
 import { CodeBoundary, part } from '../components/CodeBoundary';
@@ -10,6 +11,7 @@ import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
 import { Await, Failure, Loading } from '../components/states';
 import { Timeline } from '../components/Timeline';
+import { Unheard } from '../components/Unheard';
 import { formatBytes, formatCount, formatDuration, formatGpuHours, formatNodesAsked, formatPast, formatTime, formatTimes, formatUsed, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
 import { timeRun } from '../lib/timeRun';
@@ -42,6 +44,7 @@ function Loaded({ job }: { job: Job }) {
   const id = String(job.id);
   const attempts = useAttempts(id);
   const events = useJobEvents(id);
+  const silent = useSilentNodes();
   const [, go] = useLocation();
   const query = new URLSearchParams(useSearch());
   const list = attempts.data ?? [];
@@ -55,6 +58,7 @@ function Loaded({ job }: { job: Job }) {
   return (
     <>
       <Head job={job} />
+      <Unheard job={job} nodes={silent.get(job.id)} />
       <div className="job-page">
         <div className="stack">
           <Life job={job} attempts={list} events={events.data ?? []} />

@@ -2,10 +2,12 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useAttemptsOf, useJobList, useQueue, useWhoAmI } from '../api/queries';
 import type { Attempt, Job, QueueEntry, Quota } from '../api/types';
+import { useSilentNodes } from '../api/useSilentNodes';
 import { Badge } from '../components/Badge';
 import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
+import { Unheard } from '../components/Unheard';
 import { formatAgo, formatCount, formatPast, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
 import { nextStep, nightOf, nightSeconds } from '../lib/night';
 import { adviceFor, fullQuotas } from '../lib/queue';
@@ -53,8 +55,8 @@ function Mine({ user, quotas }: { user: string; quotas: readonly Quota[] }) {
   const place = (job: Job): number => entries.get(job.id)?.position ?? Infinity;
   const waiting = unfinished.jobs.filter((job) => job.state !== 'running').sort((a, b) => place(a) - place(b) || a.id - b.id);
   const hasEstimate = queue.data?.pages[0]?.estimated_at != null;
-  const list = (jobs: readonly Job[], nothing: string) => (
-    <Await answer={{ data: unfinished.isLoading ? undefined : jobs, error: unfinished.error, isPending: unfinished.isLoading }}>
+  const list = (jobs: readonly Job[], nothing: string, from = unfinished) => (
+    <Await answer={{ data: from.isLoading || (from.error && jobs.length === 0) ? undefined : jobs, error: from.error, isPending: from.isLoading }}>
       {(all) => (all.length === 0 ? <Empty title={nothing} /> : <List jobs={all} entries={entries} now={now} hasEstimate={hasEstimate} />)}
     </Await>
   );
@@ -69,7 +71,7 @@ function Mine({ user, quotas }: { user: string; quotas: readonly Quota[] }) {
       <Panel title="Waiting" aside={formatPlural(waiting.length, 'job')}>{list(waiting, 'None of your jobs waits')}</Panel>
       <Panel title="Running" aside={formatPlural(running.length, 'job')}>{list(running, 'None of your jobs runs')}</Panel>
       <Panel title={`Ended in the last ${nightSeconds / 3600} hours`} aside={<Link href={`/jobs?state=all&${whose}`}>all of yours</Link>}>
-        {list(recent, 'None of your jobs has ended since')}
+        {list(recent, 'None of your jobs has ended since', finished)}
       </Panel>
     </div>
   );
@@ -85,11 +87,13 @@ interface ListProps {
 function List({ jobs, entries, now, hasEstimate }: ListProps) {
   const shown = jobs.slice(0, shownMax);
   const attempts = useAttemptsOf(shown.map((job) => job.id));
+  const silent = useSilentNodes();
   return (
     <>
       <ul>
         {shown.map((job, i) => (
           <li key={job.id} className="mine-job">
+            <Unheard job={job} nodes={silent.get(job.id)} />
             <One job={job} entry={entries.get(job.id)} attempts={attempts[i]} now={now} hasEstimate={hasEstimate} />
           </li>
         ))}

@@ -62,11 +62,12 @@ TEST_F(GpuCheckTest, readings_are_on_the_board_while_there_are_gpus) {
   GpuCheckOptions with_board = options();
   with_board.board = std::make_shared<GpuReadingBoard>();
   GpuCheck check(with_board);
-  say("count 2\ngpu 1 temperature 67\ngpu 1 utilization 93\n");
+  say("count 2\ngpu 1 temperature 67\ngpu 1 utilization 93\ngpu 1 memory_permille 416\n"
+      "gpu 1 milliwatts 391600\n");
   look(check);
   const std::vector<GpuReading> readings = with_board.board->get();
   ASSERT_EQ(readings.size(), 2u);
-  EXPECT_EQ(readings[1], (GpuReading{93, 67}));
+  EXPECT_EQ(readings[1], (GpuReading{93, 67, 42, 392}));
   say("count 2\ngpu 1 result 15\n");
   look(check);
   EXPECT_EQ(with_board.board->get().at(1), GpuReading{}) << "it is lost and says nothing";

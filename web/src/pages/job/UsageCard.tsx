@@ -7,7 +7,7 @@ import { SaveCsv } from '../../components/SaveCsv';
 import { Await } from '../../components/states';
 import type { CsvColumn } from '../../lib/csv';
 import { formatCount, formatDuration, formatPlural, formatTime, secondsBetween } from '../../lib/format';
-import { hasGpus, hasSteps, sparkOf, unknownOf } from '../../lib/usage';
+import { hasGpus, hasMemory, hasSteps, sparkOf, unknownOf } from '../../lib/usage';
 import '../../styles/queue.css';
 
 // Of each rank how busy its GPUs were and how far it came, as small multiples; those that stand out first.
@@ -34,6 +34,7 @@ export default function UsageCard({ job, attempt, attempts }: { job: Job; attemp
 const columnsOf = (usage: JobUsage): CsvColumn[] =>
   usage.ranks.flatMap((rank) => [
     { label: `rank ${rank.rank} on ${rank.node} GPUs busy (%)`, values: rank.gpu_percent },
+    { label: `rank ${rank.rank} on ${rank.node} GPU memory taken (%)`, values: rank.gpu_memory_percent },
     { label: `rank ${rank.rank} on ${rank.node} step`, values: rank.step },
   ]);
 
@@ -65,22 +66,26 @@ export function Usage({ usage }: { usage: JobUsage }) {
           {usage.ranks.length < usage.rank_count && ` · ${formatCount(usage.ranks.length)} of ${formatCount(usage.rank_count)} ranks are shown`}
         </p>
       )}
+      {usage.metrics.length > 0 && <Metrics usage={usage} />}
       {(hasGpus(usage) || hasSteps(usage)) && (
         <>
           <p className="legend">
             {hasGpus(usage) && <span><i style={{ background: 'var(--gpu-used)' }} />GPUs busy, 0 to 100 %</span>}
+            {hasMemory(usage) && <span><i style={{ background: 'var(--gpu-reserved)' }} />their memory taken, 0 to 100 %</span>}
             {hasSteps(usage) && <span><i style={{ background: 'var(--queued)' }} />step, 0 to {formatCount(top)}</span>}
           </p>
           <ul className="multiples">
             {usage.ranks.map((rank) => {
               const gpu = sparkOf(rank.gpu_percent, times, 100);
+              const memory = sparkOf(rank.gpu_memory_percent, times, 100);
               const step = sparkOf(rank.step, times, top);
-              const what = [gpu.last !== null && `${gpu.last} %`, step.last !== null && `step ${formatCount(step.last)}`].filter(Boolean).join(', ');
+              const what = [gpu.last !== null && `${gpu.last} %`, memory.last !== null && `memory ${memory.last} %`, step.last !== null && `step ${formatCount(step.last)}`].filter(Boolean).join(', ');
               return (
                 <li key={rank.rank} className="multiple" data-behind={behind.has(rank.rank) || undefined} title={behind.get(rank.rank)}>
                   <b>rank {rank.rank}</b> <span className="dim">{rank.node}</span>
                   <svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={`rank ${rank.rank} on ${rank.node}: now ${what === '' ? 'nothing known' : what}`}>
                     <path d={gpu.path} fill="none" stroke="var(--gpu-used)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
+                    <path d={memory.path} fill="none" stroke="var(--gpu-reserved)" strokeWidth={1.5} strokeDasharray="3 2" vectorEffect="non-scaling-stroke" />
                     <path d={step.path} fill="none" stroke="var(--queued)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
                   </svg>
                   <span className="dim">{what === '' ? 'nothing known' : what}</span>
@@ -96,5 +101,28 @@ export function Usage({ usage }: { usage: JobUsage }) {
     </div>
   );
 }
+
+// What its program reports of its work, each between its own least and most.
+function Metrics({ usage }: { usage: JobUsage }) {
+  return (
+    <ul className="multiples" aria-label={`metrics, as rank ${usage.metrics[0]!.rank} reports them`}>
+      {usage.metrics.map(({ name, at, value }) => {
+        const [least, most] = [Math.min(...value), Math.max(...value)];
+        const line = sparkOf(value.map((each) => each - least), at.map((each) => Date.parse(each)), most - least || 1);
+        return (
+          <li key={name} className="multiple">
+            <b><bdi>{name}</bdi></b> <span className="dim">{formatMetric(least)} to {formatMetric(most)}</span>
+            <svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={`${name}: now ${formatMetric(value.at(-1)!)}`}>
+              <path d={line.path} fill="none" stroke="var(--accent)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
+            </svg>
+            <span className="dim">{formatMetric(value.at(-1)!)}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const formatMetric = (value: number): string => String(Number(value.toPrecision(4)));
 
 export const stepTime = (seconds: number): string => (seconds >= 10 ? formatDuration(seconds) : `${seconds.toFixed(seconds >= 1 ? 2 : 3)} s`);

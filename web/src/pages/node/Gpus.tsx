@@ -14,7 +14,9 @@ export function Gpus({ node }: { node: Node }) {
             <th className="num">GPU</th>
             <th>job</th>
             <th className="num">busy</th>
+            <th className="num">memory</th>
             <th className="num">heat</th>
+            <th className="num">power</th>
           </tr>
         </thead>
         <tbody>
@@ -25,7 +27,9 @@ export function Gpus({ node }: { node: Node }) {
                 <td className="num">{gpu}</td>
                 <td className="mono">{job === null ? '' : <Link href={`/jobs/${job}`}>{job}</Link>}</td>
                 <td className="num">{formatReading(node.gpu_utilization?.[gpu], '%')}</td>
+                <td className="num">{formatReading(node.gpu_memory?.[gpu], '%')}</td>
                 <td className="num">{formatReading(node.gpu_temperature?.[gpu], '°C')}</td>
+                <td className="num">{formatReading(node.gpu_power?.[gpu], 'W')}</td>
               </tr>
             );
           })}
