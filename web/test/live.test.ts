@@ -4,6 +4,7 @@ import { setTransport } from '../src/api/client';
 import { eventListKey } from '../src/api/eventLists';
 import { connection, readStream, startLive } from '../src/api/live';
 import type { ClusterEvent } from '../src/api/types';
+import { silence } from '../src/lib/freshness';
 import { event } from './builders';
 
 beforeEach(() => {
@@ -82,7 +83,7 @@ it('takes from another page each event once, and begins anew where it missed som
   const anew = vi.spyOn(client, 'invalidateQueries');
   const stop = startLive(client, 'test');
   const tell = (from: number, ...seqs: number[]): void =>
-    reader.postMessage({ state: 'live', from, to: seqs.at(-1) ?? from, events: seqs.map((seq) => ({ ...event('quota_set', 'user/ann', seq), seq })) });
+    reader.postMessage({ state: 'live', from, to: seqs.at(-1) ?? from, heardAt: Date.now(), events: seqs.map((seq) => ({ ...event('quota_set', 'user/ann', seq), seq })) });
   const seqs = (): number[] => client.getQueryData<ClusterEvent[]>(key)!.map(({ seq }) => seq);
   await isAsked; // it follows now, and wants to know where the reader stands
   tell(9);
@@ -96,6 +97,32 @@ it('takes from another page each event once, and begins anew where it missed som
   tell(21, 22);
   await vi.waitFor(() => expect(seqs()).toEqual([22, 12, 11]));
   expect(client.getQueryState(key)?.isInvalidated).toBe(true);
+  stop();
+  reader.close();
+  client.clear();
+});
+
+// A page asks who reads, and a reader answers where it stands, also when it hears the server no more than that page.
+it('takes a reader at its word only for what that one has heard itself', async () => {
+  vi.useRealTimers();
+  vi.stubGlobal('navigator', { locks: { request: (_: string, { signal }: { signal: AbortSignal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)) } });
+  setTransport(() => Promise.resolve(Response.json({ last_seq: 10 })));
+  const reader = new BroadcastChannel('test of words');
+  const tell = (seq: number, heardAt: number): void => reader.postMessage({ state: 'live', from: seq - 1, to: seq, heardAt, events: [{ ...event('quota_set', 'user/ann', seq), seq }] });
+  reader.onmessage = () => tell(11, Date.now() - 60_000);
+  connection.set('lost');
+  const client = new QueryClient();
+  const key = eventListKey(['quota_set'], 1);
+  client.setQueryData<ClusterEvent[]>(key, []);
+  const seen = (): number => client.getQueryData<ClusterEvent[]>(key)!.length;
+  silence.set({ since: 1, why: '' });
+  const stop = startLive(client, 'test of words');
+  await vi.waitFor(() => expect(seen()).toBe(1));
+  expect(silence.get()).not.toBeNull();
+  expect(connection.get()).not.toBe('live');
+  tell(12, Date.now() + 5);
+  await vi.waitFor(() => expect(connection.get()).toBe('live'));
+  expect(silence.get()).toBeNull();
   stop();
   reader.close();
   client.clear();

@@ -110,7 +110,7 @@ function Metrics({ usage }: { usage: JobUsage }) {
         const [least, most] = [Math.min(...value), Math.max(...value)];
         const line = sparkOf(value.map((each) => each - least), at.map((each) => Date.parse(each)), most - least || 1);
         return (
-          <li key={name} className="multiple">
+          <li key={name} className="multiple metric">
             <b><bdi>{name}</bdi></b> <span className="dim">{formatMetric(least)} to {formatMetric(most)}</span>
             <svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={`${name}: now ${formatMetric(value.at(-1)!)}`}>
               <path d={line.path} fill="none" stroke="var(--accent)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
