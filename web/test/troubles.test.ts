@@ -21,13 +21,18 @@ it('tells of an incident with the jobs and GPUs of its nodes, and of each node o
   expect(found).toMatchObject([{ what: 'mass loss: x', since: t0, jobs: [7, 8], gpus: 16, person: expect.stringContaining('hai fence') as string }]);
 });
 
-it('names the nodes in what a person is to type, as a shell takes it', () => {
+it('asks nobody to fence all that is silent, and shortens to whole clauses', () => {
   const nodes = ['n2', 'n3', 'n4'];
   const aside = nodes.map((name) => node({ name, liveness: 'suspect' }));
   const summary = `${'3 nodes of leaf-1 fell silent together, which looks like the network; no job moves. '}What may still run is not started a second time until the nodes return, have surely ended or are fenced`;
   const [found] = troublesOf(facts({ incidents: [incident({ nodes, summary })], aside }));
-  expect(found!.person).toMatch(/hai fence 'n\[2-4\]'$/);
+  expect(found!.person).toMatch(/hai fence NODE$/); // one that is known to be off
   expect(found!.what).toMatch(/no job moves…$/); // at the end of a clause
+});
+
+it('names nodes that are repaired as a shell takes them', () => {
+  const aside = [node({ name: 'n1', ...repair('service', 'a lemon') }), node({ name: 'n2', ...repair('service', 'a lemon') })];
+  expect(troublesOf(facts({ aside }))[0]!.person).toBe("Repair it, then: hai undrain 'n[1-2]'");
 });
 
 it('does not say that jobs stay where they surely ended', () => {

@@ -7,8 +7,8 @@ export function Unheard({ job, nodes }: { job: Job; nodes: readonly Node[] | und
   if (job.state !== 'running' || !nodes || nodes.length === 0) return null;
   const hosts = formatHosts(nodes.map((node) => node.name));
   return (
-    <p className="failure" role="status">
-      Nothing is heard of {hosts.length > 50 ? `${formatCount(nodes.length)} of its nodes` : hosts}: whether it still runs there is not known. <Link href="/now">What is wrong, and what hai does</Link>
+    <p className="failure" role="status" style={{ marginBottom: '.75rem' }}>
+      Nothing is heard of {hosts.length > 50 ? `${formatCount(nodes.length)} of its nodes` : hosts}: whether it still runs there is not known. <span className="links"><Link href="/now">What is wrong, and what hai does</Link></span>
     </p>
   );
 }

@@ -171,7 +171,8 @@ function ofIncident(incident: Incident, { aside, others = [], now, waiting }: Fa
     blocks: incident.kind === 'store_went_back' && waiting > 0 ? `${formatPlural(waiting, 'job')} cannot start` : '',
     ...help,
     ends: help.ends + drain,
-    person: help.person.replace('NODE', nodes.length === 0 ? 'NODE' : argumentOf(incident.kind === 'mass_loss' ? nodes.filter(isQuiet) : nodes)),
+    // Never all of them: of which nodes it is known that they are off, or gone, only a person can tell.
+    person: help.person.replace('NODE', single?.name ?? 'NODE'),
   };
 }
 
