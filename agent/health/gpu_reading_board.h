@@ -1,6 +1,5 @@
 #pragma once
-// What the node's GPUs show, from the check that looks at them to the agent's
-// reports. Any thread.
+// What the node's GPUs show, from the check that looks at them to the agent's reports. Any thread.
 
 #include <mutex>
 #include <utility>

@@ -105,8 +105,9 @@ class GrpcServerStream final : public ServerStream,
     const int protocol = named_protocol();
     post([this, protocol] {
       if (kProtocols.contains(protocol)) return accepted();
-      reject(failed_precondition("the server wants protocol {}, this agent speaks {}", protocol,
-                                 to_string(kProtocols)));
+      reject(failed_precondition(
+          "the server wants protocol {}, this agent speaks {}: upgrade the package hai-agent",
+          protocol, to_string(kProtocols)));
     });
   }
 

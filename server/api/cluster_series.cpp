@@ -78,13 +78,13 @@ ClusterSample sample_of(const ClusterSummary& summary, UnixTime now) {
     return found == view.jobs_by_state.end() ? 0.0 : static_cast<double>(found->second);
   };
   // In the order of kSampleWords.
-  return {.at = now,
-          .values = {static_cast<double>(view.gpus_total),
-                     static_cast<double>(view.gpus_used - summary.gpus_unheard),
-                     static_cast<double>(view.gpus_free), static_cast<double>(view.gpus_held),
-                     static_cast<double>(summary.gpus_draining),
-                     static_cast<double>(summary.gpus_broken + summary.gpus_unheard),
-                     jobs("running"), jobs("queued"), jobs("suspended")}};
+  return {
+      .at = now,
+      .values = {static_cast<double>(view.gpus_total), static_cast<double>(summary.gpus_working()),
+                 static_cast<double>(view.gpus_free), static_cast<double>(view.gpus_held),
+                 static_cast<double>(summary.gpus_draining),
+                 static_cast<double>(summary.gpus_not_up()), jobs("running"), jobs("queued"),
+                 jobs("suspended")}};
 }
 
 }  // namespace hai

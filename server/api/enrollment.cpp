@@ -59,9 +59,8 @@ Status Enrollment::check_token(const Caller& caller, const std::string& node) {
   const Token* token = controller_.state().find_token(caller.token_hash);
   if (token == nullptr || token->kind != TokenKind::join) {
     return unauthenticated(
-        "the join token is not known here or was revoked: it is of another cluster, or make a new "
-        "one "
-        "with hai node token create");
+        "the join token is not known here or was revoked: use one of this cluster, which hai node "
+        "token create makes");
   }
   RETURN_IF_ERROR(check_use(*token, loop_.wall_now()));
   const NodeIdentity* known = controller_.state().find_identity(node);

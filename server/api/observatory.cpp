@@ -28,11 +28,11 @@ void Observatory::tick() {
   const ClusterSummary now_summary = summarize({controller_.state(), {}, name});
   series_.add(sample_of(now_summary, now));
   const double period = static_cast<double>(ClusterSeries::kPeriod / Duration(1s));
-  gpu_seconds_["used"] += period * (now_summary.view.gpus_used - now_summary.gpus_unheard);
+  gpu_seconds_["used"] += period * now_summary.gpus_working();
   gpu_seconds_["free"] += period * now_summary.view.gpus_free;
   gpu_seconds_["reserved"] += period * now_summary.gpus_reserved;
   gpu_seconds_["draining"] += period * now_summary.gpus_draining;
-  gpu_seconds_["broken"] += period * (now_summary.gpus_broken + now_summary.gpus_unheard);
+  gpu_seconds_["broken"] += period * now_summary.gpus_not_up();
   census_.last();
   const SoftFacts soft = controller_.soft_facts();
   if (soft.progress != nullptr) progress_.note(now, *soft.progress);

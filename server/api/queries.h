@@ -83,7 +83,9 @@ struct ClusterSummary {
   int gpus_reserved = 0;  // unused, but promised to a job whose victims are leaving
   int gpus_draining = 0;  // unused otherwise, on a closed node that is up
   int gpus_broken = 0;    // unused, on nodes that are not up
-  int gpus_unheard = 0;   // used, on nodes that are not up: nobody knows whether they work
+  int gpus_unheard = 0;   // a job's, on nodes that are not up: nobody knows whether they work
+  int gpus_working() const { return view.gpus_used - gpus_unheard; }
+  int gpus_not_up() const { return gpus_broken + gpus_unheard; }
   int64_t last_seq = 0;
   std::string version;
   UnixTime epoch_started_at{};

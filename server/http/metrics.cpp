@@ -40,11 +40,11 @@ void add_cluster(MetricsPage& page, const HttpParts& parts) {
   const ClusterSummary& summary =
       parts.observatory.summary({parts.controller.state(), parts.controller.soft_facts(), name});
   page.gauges("hai_gpus", "GPUs by use", "use",
-              std::map<std::string, int>{{"used", summary.view.gpus_used},
+              std::map<std::string, int>{{"used", summary.gpus_working()},
                                          {"free", summary.view.gpus_free},
                                          {"reserved", summary.gpus_reserved},
                                          {"draining", summary.gpus_draining},
-                                         {"broken", summary.gpus_broken}});
+                                         {"broken", summary.gpus_not_up()}});
   page.gauges("hai_nodes", "Nodes by liveness", "liveness", summary.view.nodes_by_liveness);
   page.gauges("hai_nodes_scheduling", "Nodes by scheduling state", "scheduling",
               summary.view.nodes_by_scheduling);

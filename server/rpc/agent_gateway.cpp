@@ -36,8 +36,9 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   if (events_.is_undecided()) return waiting_.push_back({id, stream, hello});
   Status admitted = events_.admit(hello);
   if (admitted.is_ok() && !pace_.may_connect(hello.node)) {
-    admitted = resource_exhausted("node {} connects too often: once in {} from now on", hello.node,
-                                  format_duration(ConnectPace::kPerConnection));
+    admitted = resource_exhausted(
+        "node {} connects too often, once in {} from now on: its log says why it comes again",
+        hello.node, format_duration(ConnectPace::kPerConnection));
   }
   if (!admitted.is_ok()) {
     note_refusal(hello, admitted);

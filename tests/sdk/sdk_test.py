@@ -290,10 +290,11 @@ class OutsideHai(unittest.TestCase):
         done = self.run_code(
             "import hai\n"
             "print(hai.in_job(), hai.receive_suspend_command(), hai.report_checkpoint(1, 'x'),"
-            " hai.report_progress(1), repr(hai.get_whole_life_state()),"
+            " hai.report_progress(1), hai.report_metrics(loss=float('nan')),"
+            " repr(hai.get_whole_life_state()),"
             " hai.set_whole_life_state(3), hai.set_watchdog_time(5))\n"
             "hai.go_suspend()")
-        self.assertEqual(done.stdout, "False False False False '' False False\n")
+        self.assertEqual(done.stdout, "False False False False False '' False False\n")
         self.assertEqual((done.returncode, done.stderr), (85, ""))
 
     def test_simulation_suspends_after_its_time(self):

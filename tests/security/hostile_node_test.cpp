@@ -253,12 +253,19 @@ TEST(HostileHello, IsWhatComesFirst) {
   EXPECT_FALSE(stream->is_accepted);
 }
 
-TEST(HostileHello, OfAnotherProtocolIsRefused) {
-  GatewayWorld world;
+// The stream of an agent that speaks these protocols; oldest 0 = it does not say.
+std::shared_ptr<AgentEnd> dial_with(GatewayWorld& world, int oldest, int newest) {
   const auto stream = world.dial("node-2");
   v1::AgentMessage hello = GatewayWorld::hello_of("node-2");
-  hello.mutable_hello()->set_protocol_newest(99);
+  hello.mutable_hello()->set_protocol_newest(newest);
+  hello.mutable_hello()->set_protocol_oldest(oldest);
   world.say(stream, hello);
+  return stream;
+}
+
+TEST(HostileHello, OfAnotherProtocolIsRefused) {
+  GatewayWorld world;
+  const auto stream = dial_with(world, 0, 99);
   EXPECT_TRUE(stream->is_over);
   EXPECT_THAT(std::string(stream->reason.message()), HasSubstr("speaks protocol 99"));
 }
@@ -266,11 +273,7 @@ TEST(HostileHello, OfAnotherProtocolIsRefused) {
 TEST(HostileHello, OfARangeOfProtocolsThatIsNone) {
   GatewayWorld world;
   for (const auto& [oldest, newest] : std::vector<std::pair<int, int>>{{-5, 0}, {7, 2}, {0, -1}}) {
-    const auto stream = world.dial("node-2");
-    v1::AgentMessage hello = GatewayWorld::hello_of("node-2");
-    hello.mutable_hello()->set_protocol_newest(newest);
-    hello.mutable_hello()->set_protocol_oldest(oldest);
-    world.say(stream, hello);
+    const auto stream = dial_with(world, oldest, newest);
     EXPECT_TRUE(stream->is_over) << oldest << " to " << newest;
     EXPECT_FALSE(stream->is_accepted);
   }
@@ -278,11 +281,7 @@ TEST(HostileHello, OfARangeOfProtocolsThatIsNone) {
 
 TEST(Hello, TheNewestProtocolThatBothSpeakIsTaken) {
   GatewayWorld world;
-  const auto stream = world.dial("node-2");
-  v1::AgentMessage hello = GatewayWorld::hello_of("node-2");
-  hello.mutable_hello()->set_protocol_newest(99);
-  hello.mutable_hello()->set_protocol_oldest(1);
-  world.say(stream, hello);
+  const auto stream = dial_with(world, 1, 99);
   EXPECT_TRUE(stream->is_accepted);
   EXPECT_EQ(stream->protocol, kProtocols.newest);
 }

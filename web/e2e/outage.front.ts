@@ -47,6 +47,27 @@ it('says of a running job that nothing is heard of its nodes', async () => {
   }
 });
 
+it('offers to try again when a page\'s code does not come from a server that is frozen', async () => {
+  const page = await site.open('/');
+  await live(page);
+  site.server.freeze();
+  await page.getByRole('navigation').getByRole('link', { name: 'Submit' }).click();
+  await page.getByText('This part of the dashboard could not be loaded').waitFor({ timeout: 15_000 * patience });
+  site.server.thaw();
+  await page.getByRole('heading', { name: 'Submit' }).first().waitFor();
+});
+
+it('finds a node by its name, and jobs by all else', async () => {
+  const page = await site.open('/');
+  const find = page.getByRole('searchbox').or(page.getByLabel('find a job or a node')).first();
+  await find.fill('fire-0007');
+  await find.press('Enter');
+  await page.waitForURL('**/nodes/fire-0007');
+  await find.fill('no-such-thing');
+  await find.press('Enter');
+  await page.waitForURL('**/jobs?state=all&q=no-such-thing');
+});
+
 it('says so at once when the server is dead, until it is back', async () => {
   const page = await site.open('/incidents');
   await live(page);

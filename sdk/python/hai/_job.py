@@ -87,6 +87,8 @@ def report_metrics(**metrics):
     8 names in an attempt. The job page shows them over time, of the lowest rank that reports any.
     False if not reported."""
     values = {name: float(value) for name, value in metrics.items()}
+    if not in_job():
+        return False
     for name, value in values.items():
         if not math.isfinite(value):
             _warn(f"report_metrics: {name} is {value}, which is left out")

@@ -69,46 +69,52 @@ TEST(JobRequests, AnswersEachOp) {
 TEST(JobRequests, RefusesJunkWithAnError) {
   FakeJobPort port;
   const std::string deep = std::string(100'000, '[');
-  for (
-      const std::string& line : std::vector<std::string>{
-          "",
-          "junk",
-          "[]",
-          "1",
-          "null",
-          "{",
-          "\xff\xfe",
-          deep,
-          R"({"op":1})",
-          R"({"op":"nonsense"})",
-          "{}",
-          R"({"op":"report_checkpoint"})",
-          R"({"op":"report_checkpoint","step":"5","path":"/c"})",
-          R"({"op":"report_checkpoint","step":1e99,"path":"/c"})",
-          R"({"op":"report_checkpoint","step":99999999999999999999,"path":"/c"})",
-          R"({"op":"report_checkpoint","step":18446744073709551615,"path":"/c"})",
-          R"({"op":"report_checkpoint","step":-1,"path":"/c"})",
-          R"({"op":"report_checkpoint","step":1,"path":"/c","seconds":-1})",
-          R"({"op":"report_checkpoint","step":1,"path":"/c","seconds":"x"})",
-          R"({"op":"report_progress"})",
-          R"({"op":"report_progress","step":null})",
-          R"({"op":"report_metrics"})",
-          R"({"op":"report_metrics","metrics":[1]})",
-          R"({"op":"report_metrics","metrics":{"loss":"low"}})",
-          R"({"op":"report_metrics","metrics":{"loss":NaN}})",
-          R"({"op":"report_metrics","metrics":{"loss":1e999}})",
-          R"({"op":"report_metrics","metrics":{"two words":1}})",
-          R"({"op":"report_metrics","metrics":{"":1}})",
-          R"({"op":"report_metrics","metrics":{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}})",
-          R"({"op":"set_whole_life_state"})",
-          R"({"op":"set_whole_life_state","state":5})",
-          R"({"op":"set_watchdog_time","seconds":1e300})"}) {
+  for (const std::string& line : std::vector<std::string>{
+           "",
+           "junk",
+           "[]",
+           "1",
+           "null",
+           "{",
+           "\xff\xfe",
+           deep,
+           R"({"op":1})",
+           R"({"op":"nonsense"})",
+           "{}",
+           R"({"op":"report_checkpoint"})",
+           R"({"op":"report_checkpoint","step":"5","path":"/c"})",
+           R"({"op":"report_checkpoint","step":1e99,"path":"/c"})",
+           R"({"op":"report_checkpoint","step":99999999999999999999,"path":"/c"})",
+           R"({"op":"report_checkpoint","step":18446744073709551615,"path":"/c"})",
+           R"({"op":"report_checkpoint","step":-1,"path":"/c"})",
+           R"({"op":"report_checkpoint","step":1,"path":"/c","seconds":-1})",
+           R"({"op":"report_checkpoint","step":1,"path":"/c","seconds":"x"})",
+           R"({"op":"report_progress"})",
+           R"({"op":"report_progress","step":null})",
+           R"({"op":"report_metrics"})",
+           R"({"op":"report_metrics","metrics":[1]})",
+           R"({"op":"report_metrics","metrics":{"loss":"low"}})",
+           R"({"op":"report_metrics","metrics":{"loss":NaN}})",
+           R"({"op":"report_metrics","metrics":{"loss":1e999}})",
+           R"({"op":"report_metrics","metrics":{"two words":1}})",
+           R"({"op":"report_metrics","metrics":{"":1}})",
+           R"({"op":"set_whole_life_state"})",
+           R"({"op":"set_whole_life_state","state":5})",
+           R"({"op":"set_watchdog_time","seconds":1e300})"}) {
     const std::string answer = answer_job_request(line, port);
     EXPECT_THAT(answer, HasSubstr(R"("ok":false)")) << line.substr(0, 80);
     EXPECT_THAT(answer, HasSubstr(R"("error":")")) << line.substr(0, 80);
     EXPECT_EQ(answer.find('\n'), std::string::npos);
   }
   EXPECT_TRUE(port.calls.empty());
+}
+
+TEST(JobRequests, SaysThatThereAreTooManyMetrics) {
+  FakeJobPort port;
+  std::string metrics;
+  for (char name = 'a'; name <= 'i'; ++name) metrics += fmt::format(R"(,"{}":1)", name);
+  const std::string line = R"({"op":"report_metrics","metrics":{)" + metrics.substr(1) + "}}";
+  EXPECT_THAT(answer_job_request(line, port), HasSubstr("metrics: too many"));
 }
 
 TEST(JobRequests, BoundsTheState) {

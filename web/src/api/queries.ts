@@ -56,7 +56,8 @@ export interface NodesAside {
   dataUpdatedAt: number;
   isSettling: boolean;
 }
-export function useNodesAside({ liveness, scheduling }: Cluster['nodes']): NodesAside {
+// `counts`: of the cluster, which say what there is to ask for; none is known yet without.
+export function useNodesAside({ liveness, scheduling }: Cluster['nodes'] = { liveness: {}, scheduling: {} }): NodesAside {
   const present = (words: Record<string, number | undefined>, usual: string): string[] =>
     Object.keys(words).filter((word) => word !== usual && (words[word] ?? 0) > 0);
   const queries = [...present(liveness, 'up').map((word) => `&liveness=${word}`), ...present(scheduling, 'open').map((word) => `&scheduling=${word}`)];

@@ -8,10 +8,8 @@ import { missingNodes, type Trouble, troublesOf } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 import { useEventLog } from './eventLog';
 import { useCluster, useIncidents, useNodesAside, useSomeNodes } from './queries';
-import type { Cluster } from './types';
 
 const askedMax = 24; // nodes, one by one
-const noNodes: Cluster['nodes'] = { liveness: {}, scheduling: {} };
 
 export interface WhatIsWrong {
   troubles: Trouble[] | null; // null: not known yet
@@ -23,7 +21,7 @@ export interface WhatIsWrong {
 export function useTroubles(): WhatIsWrong {
   const cluster = useCluster();
   const incidents = useIncidents();
-  const aside = useNodesAside(cluster.data?.nodes ?? noNodes);
+  const aside = useNodesAside(cluster.data?.nodes);
   const isAnySilent = aside.nodes?.some((node) => node.liveness !== 'up') ?? false;
   const liveness = useEventLog(livenessChanges, 1, isAnySilent);
   const { events: failures, error: unknownFailures } = useEventLog(failureKinds, 1);

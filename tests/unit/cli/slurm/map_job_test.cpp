@@ -117,6 +117,10 @@ TEST(SlurmMapping, Gpus) {
   EXPECT_EQ(spec_of({"--gres=gpu:h100:8"}).node_filter.gpu_type, "h100");
   EXPECT_EQ(spec_of({"--gpus-per-node=a100:2"}).node_filter.gpu_type, "a100");
   EXPECT_THAT(mapped({"--gres=gpu:h100:8"}).value().warnings, IsEmpty());
+  EXPECT_THAT(mapped({"-c4"}).value().warnings, ElementsAre(HasSubstr("whole nodes with all")));
+  EXPECT_THAT(mapped({"-c4", "--gres=gpu:1"}).value().warnings, IsEmpty());
+  EXPECT_THAT(mapped({"-c4", "--gres=none"}).value().warnings, IsEmpty());
+  EXPECT_THAT(mapped({"-c1"}).value().warnings, IsEmpty());
   EXPECT_THAT(error_of({"--gres=gpu:h100:4", "--gpus-per-node=a100:4"}),
               HasSubstr("GPUs of type a100, another option says h100"));
   EXPECT_THAT(error_of({"--gres=gpu::4"}), HasSubstr("write gpu:N, gpu:TYPE:N or none"));
