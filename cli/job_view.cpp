@@ -224,7 +224,8 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
   }
   if (job.has_array()) card.add("array", array_text(job.array()));
   card.add("state", state_text(job), colour_of(job.state()));
-  if (job.has_pending_reason() && job.pending_reason().code() != "array") {
+  const bool is_told = job.has_array() && job.pending_reason().code() == "array";
+  if (job.has_pending_reason() && !is_told) {
     card.add("waits for",
              fmt::format("{} ({})", job.pending_reason().text(), job.pending_reason().code()));
   }

@@ -18,7 +18,7 @@ std::string moment(int64_t micros, UnixTime now) {
 
 std::string facts_text(const v1::WhyJobReply& why, const Terminal& terminal) {
   if (why.facts_size() == 0) return "";
-  if (why.facts(0).code() == "array") {  // it never starts itself
+  if (why.job().has_array() && why.facts(0).code() == "array") {  // it never starts itself
     return printable(why.facts(0).text()) + "\n";
   }
   std::string text = why.facts_size() == 1 ? "It could start now but for this:\n"

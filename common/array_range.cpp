@@ -61,19 +61,43 @@ int ArrayRange::at(int position) const {
   return 0;
 }
 
-std::string ArrayRange::text_from(int position) const {
+bool ArrayRange::contains(int index) const {
+  return std::ranges::any_of(parts_, [&](const Part& part) {
+    const int beyond = index - part.first;
+    return beyond >= 0 && beyond % part.step == 0 && beyond / part.step < part.count;
+  });
+}
+
+void ArrayRange::add_text(int first, int last, int step, std::string& text) {
+  text += (text.empty() ? "" : ",") + std::to_string(first);
+  if (last > first) text += "-" + std::to_string(last);
+  if (last > first && step > 1) text += ":" + std::to_string(step);
+}
+
+std::string ArrayRange::text_from(int position, const IndexSpans& skipped) const {
   std::string text;
   for (const Part& part : parts_) {
-    const int skipped = std::min(position, part.count);
-    position -= skipped;
-    if (skipped == part.count) continue;
-    const int first = part.first + skipped * part.step;
-    const int last = part.first + (part.count - 1) * part.step;
-    text += (text.empty() ? "" : ",") + std::to_string(first);
-    if (last > first) text += "-" + std::to_string(last);
-    if (last > first && part.step > 1) text += ":" + std::to_string(part.step);
+    const int before = std::min(position, part.count);
+    position -= before;
+    int first = part.first + before * part.step;
+    const int end = part.first + part.count * part.step;
+    for (const IndexSpan& span : skipped) {
+      if (span.last < first || span.first >= end) continue;
+      if (first < span.first) add_text(first, last_before(part, span.first), part.step, text);
+      first = std::max(first, last_before(part, span.last + 1) + part.step);
+    }
+    if (first < end) add_text(first, end - part.step, part.step, text);
   }
   return text;
+}
+
+int ArrayRange::last_before(const Part& part, int index) {
+  return part.first + (index - 1 - part.first) / part.step * part.step;
+}
+
+std::string ArrayRange::with_limit(int limit) const {
+  std::string text = text_from(0);
+  return limit > 0 ? text + "%" + std::to_string(limit) : text;
 }
 
 int ArrayRange::missing_in(const ArrayRange& other) const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/index_spans.h"
 #include "common/status.h"
 
 namespace hai {
@@ -26,8 +27,11 @@ class ArrayRange {
   int step() const { return parts_.size() == 1 ? parts_.front().step : 1; }
   int limit() const { return limit_; }  // 0 = none
   std::vector<int> indices() const;
-  // The indices from this position on, "9,11-15:2"; 0 <= position < count().
-  std::string text_from(int position) const;
+  // The indices from this position on without the skipped ones, "9,11-15:2"; "" if none is left.
+  std::string text_from(int position, const IndexSpans& skipped = {}) const;
+  // The same range with another limit.
+  std::string with_limit(int limit) const;
+  bool contains(int index) const;
   // The lowest of its indices that `other` lacks; -1 if that has all of them.
   int missing_in(const ArrayRange& other) const;
 
@@ -37,6 +41,10 @@ class ArrayRange {
     int count = 0;
     int step = 1;
   };
+  static void add_text(int first, int last, int step, std::string& text);
+  // The last index of the part below this one, which lies above the part's first.
+  static int last_before(const Part& part, int index);
+
   std::vector<Part> parts_;
   int count_ = 0;
   int limit_ = 0;

@@ -301,6 +301,22 @@ class Counterparts {
   std::set<ArrayTask> done_;
 };
 
+// No more tasks of an array have attempts than its limit lets run.
+std::optional<std::string> check_array_limit(const ClusterState& before, const Event& event) {
+  const auto* placed = std::get_if<AttemptPlaced>(&event.body);
+  const Job* job = placed == nullptr ? nullptr : before.find(placed->job);
+  if (job == nullptr || !job->array_task) return std::nullopt;
+  const JobId array = job->array_task->array;
+  const int limit = before.unfinished_arrays().at(array).limit();
+  const auto live = std::ranges::count_if(before.live(), [&](JobId id) {
+    const auto& task = before.find(id)->array_task;
+    return task && task->array == array;
+  });
+  if (limit == 0 || live < limit) return std::nullopt;
+  return fmt::format("job {} is one more than the {} of array {} that may run", job->id.value,
+                     limit, array.value);
+}
+
 bool whole_gang_has_run(const Job& job) {
   return std::ranges::none_of(job.attempt->ranks,
                               [](const Rank& rank) { return rank.state == RankState::pending; });
@@ -341,6 +357,7 @@ void Checkers::check_log(const MemDatabase& database, const Knobs& knobs) {
     purposes.follow_knobs(event.body);
     if (auto wrong = purposes.see(replayed, event)) fail("purpose: " + *wrong);
     if (auto wrong = counterparts.see(replayed, event)) fail("aftercorr: " + *wrong);
+    if (auto wrong = check_array_limit(replayed, event)) fail("array limit: " + *wrong);
     // A leader of a store that has gone back kills what it does not know.
     if (!database.went_back() && is_needless_kill(replayed, event))
       fail(fmt::format("needless kill: job {} was neither to leave nor to end",

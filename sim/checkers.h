@@ -41,7 +41,7 @@ class Checkers final : public ProcessWatcher {
   // victim leaves only for a beneficiary that may interrupt it, whose nodes it stands on, and that
   // then started, ended or gave up. gang: running means that every rank has run. once: one request,
   // one job. stop: whoever was to stop never starts again. needless kill: whoever is killed was to
-  // leave or to end.
+  // leave or to end. array limit: no more of an array's tasks run than may.
   void check_log(const MemDatabase& database, const Knobs& knobs);
   // ledger, live part: call when no append is in flight.
   void check_live(const ClusterState& live, const MemDatabase& database);

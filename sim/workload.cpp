@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "server/model/find_job.h"
 #include "sim/latency.h"
 #include "sim/random_world.h"
 
@@ -75,7 +76,7 @@ void Workload::perform(const Act& act) {
   auto send = [&](Command command) {
     leader->submit({.trusted_user = "ann"}, std::move(command), [](Result<CommandReply>) {});
   };
-  const std::string job = id_of(act.job);
+  const std::string job = named(leader->state(), act.job);
   const std::string& node = world_.node_name(act.node % world_.node_count());
   switch (act.kind) {
     case ActKind::ask:
@@ -97,7 +98,10 @@ void Workload::perform(const Act& act) {
     case ActKind::release:
       return send(ReleaseJob{job});
     case ActKind::priority: {  // or what else may change of a job, and the same job again
-      const Job* known = leader->state().find(JobId{std::stoll(job)});
+      const Job* known = find_job(leader->state(), "ann", job);
+      if (known != nullptr && known->is_array()) {
+        send(EditJob{.job = job, .array_limit = act.job % 3});
+      }
       if (act.job % 4 == 1) {
         return send(EditJob{.job = job, .timeout = 10min, .node_count = 1, .priority = act.level});
       }
@@ -126,6 +130,16 @@ void Workload::perform(const Act& act) {
       return send(SetKnob{turn.knob, turn.value, "to see"});
     }
   }
+}
+
+// Of an array mostly one of its tasks, perhaps one that is still to come. Not drawn: worlds keep
+// what is.
+std::string Workload::named(const ClusterState& state, int job) const {
+  std::string id = id_of(job);
+  const auto array = state.unfinished_arrays().find(JobId{std::stoll(id)});
+  if (array == state.unfinished_arrays().end() || state.last_seq() % 3 == 0) return id;
+  const int position = static_cast<int>(state.last_seq() % array->second.count());
+  return fmt::format("{}_{}", id, array->second.at(position));
 }
 
 void Workload::submit() {

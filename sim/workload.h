@@ -47,6 +47,7 @@ class Workload {
   void turn_knob();
   int some_job();
   std::string id_of(int job) const;
+  std::string named(const ClusterState& state, int job) const;
   void perform(const Act& act);
 
   World& world_;

@@ -9,6 +9,7 @@
 #include "cli/session.h"
 #include "cli/table.h"
 #include "cli/time_option.h"
+#include "common/array_range.h"
 
 namespace hai::cli {
 namespace {
@@ -21,6 +22,7 @@ struct EditOptions {
   std::string begin_at;
   std::vector<std::string> tags;
   bool no_tags = false;
+  std::optional<int> array_limit;
   OutputFormat output = OutputFormat::table;
 };
 
@@ -34,6 +36,7 @@ Status fill(const EditOptions& options, v1::EditJobRequest& request) {
     RETURN_IF_ERROR(time.status());
     request.set_begin_at_us(to_micros(time.value()));
   }
+  if (options.array_limit) request.set_array_limit(*options.array_limit);
   request.set_set_tags(options.no_tags || !options.tags.empty());
   request.mutable_tags()->Assign(options.tags.begin(), options.tags.end());
   return ok();
@@ -41,7 +44,8 @@ Status fill(const EditOptions& options, v1::EditJobRequest& request) {
 
 bool changes_something(const v1::EditJobRequest& request) {
   return !request.timeout().empty() || request.has_node_count() || !request.priority().empty() ||
-         request.has_begin_at_us() || request.begin_now() || request.set_tags();
+         request.has_begin_at_us() || request.begin_now() || request.set_tags() ||
+         request.has_array_limit();
 }
 
 int edit(Session& session, const EditOptions& options) {
@@ -51,8 +55,8 @@ int edit(Session& session, const EditOptions& options) {
   }
   if (!changes_something(request)) {
     return session.usage_error(
-        "hai edit needs one of --timeout, --tag, --no-tags, --nodes, --priority, --begin-at (see "
-        "hai help edit)");
+        "hai edit needs one of --timeout, --tag, --no-tags, --nodes, --priority, --begin-at, "
+        "--array-limit (see hai help edit)");
   }
   return change_each_job(session, "edit", options.which, options.output,
                          [&](Client& client, const std::string& name) -> Result<JobChange> {
@@ -85,12 +89,17 @@ void add_edit(CLI::App& app, Session& session) {
   verb->add_option("--begin-at", options->begin_at,
                    "not before, e.g. 2h or 2026-11-20T08:00:00Z, or now; only while it waits")
       ->type_name("TIME");
+  verb->add_option("--array-limit", options->array_limit,
+                   "of an array: how many of its tasks may be unfinished at once; 0 = any number")
+      ->check(CLI::Range(0, kArrayTasksMax));
   add_output_option(*verb, options->output);
   session.help[verb] = {
       .details = "The rest of a job stays as it was submitted; `hai describe` shows it.",
       .examples = {{"hai edit train --timeout 48h", "more time, also for the attempt that runs"},
                    {"hai edit train -n 2 --begin-at now", "smaller, and at once"},
-                   {"hai edit 17_[1-5] 'sweep-*' --timeout 2h", "several; tasks of an array"}}};
+                   {"hai edit 17_[1-5] 'sweep-*' --timeout 2h", "several; tasks of an array"},
+                   {"hai edit 17 --array-limit 50 --timeout 2h",
+                    "an array: all its tasks, also those still to come"}}};
   verb->callback([&session, options] { session.exit_code = edit(session, *options); });
 }
 

@@ -175,11 +175,9 @@ std::string gres_text(const v1::Job& job) {
 std::string array_id_text(const v1::Job& job) {
   if (job.has_array()) {
     const Result<ArrayRange> range = ArrayRange::parse(job.array().range());
-    if (!range.is_ok() || job.array().made() >= range.value().count()) {
-      return std::to_string(job.id());
-    }
+    if (!range.is_ok() || job.array().to_come().empty()) return std::to_string(job.id());
     const int limit = range.value().limit();
-    return fmt::format("{}_[{}{}]", job.id(), range.value().text_from(job.array().made()),
+    return fmt::format("{}_[{}{}]", job.id(), job.array().to_come(),
                        limit > 0 ? fmt::format("%{}", limit) : "");
   }
   if (!job.has_array_task()) return std::to_string(job.id());

@@ -58,6 +58,15 @@ Status set_key(const KeyValue& word, UnixTime now, v1::EditJobRequest& edit) {
     edit.set_node_count(*nodes);
     return ok();
   }
+  if (word.key == "arraytaskthrottle") {
+    const std::optional<int> limit = whole_number<int>(word.value);
+    if (!limit || *limit < 0) {
+      return invalid_argument("update: ArrayTaskThrottle={}: give a number of tasks, 0 = any",
+                              word.value.substr(0, 64));
+    }
+    edit.set_array_limit(*limit);
+    return ok();
+  }
   if (word.key == "qos" || word.key == "priority") return edit_priority(word.value, edit);
   if (word.key == "starttime" || word.key == "eligibletime") {
     const Result<UnixTime> time = parse_begin_time(word.value, now);
@@ -73,8 +82,8 @@ Status set_key(const KeyValue& word, UnixTime now, v1::EditJobRequest& edit) {
     return invalid_argument("update of nodes: use hai cordon, hai drain and hai undrain");
   }
   return invalid_argument(
-      "update: {} cannot change; only TimeLimit, NumNodes, QOS, Priority and StartTime of a JobId "
-      "can",
+      "update: {} cannot change; only TimeLimit, NumNodes, QOS, Priority, StartTime and "
+      "ArrayTaskThrottle of a JobId can",
       word.key.substr(0, 64));
 }
 

@@ -222,6 +222,10 @@ static Status check_edit(const EditJob& edit) {
   if (edit.tags) spec.tags = *edit.tags;
   if (edit.node_count) spec.node_count = *edit.node_count;
   if (edit.begin_at) spec.begin_at = edit.begin_at;
+  if (edit.array_limit && (*edit.array_limit < 0 || *edit.array_limit > kArrayTasksMax)) {
+    return invalid_argument("array_limit: 0 (none) to {}, is {}", kArrayTasksMax,
+                            *edit.array_limit);
+  }
   return to_status(check_job_spec(spec));
 }
 

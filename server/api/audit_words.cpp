@@ -160,6 +160,9 @@ std::string detail_of(const v1::EditJobRequest& request) {
     text += ", begin " + format_rfc3339(unix_micros(request.begin_at_us()));
   }
   if (request.begin_now()) text += ", begin now";
+  if (request.has_array_limit()) {
+    text += ", " + count_of(request.array_limit(), "task") + " at once";
+  }
   if (request.set_tags()) text += ", " + count_of(request.tags_size(), "tag");
   return text.empty() ? "" : text.substr(2);
 }

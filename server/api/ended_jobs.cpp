@@ -57,12 +57,13 @@ void EndedJobs::go_on(const std::shared_ptr<Search>& search) const {
   search->open.pop_back();
   const std::optional<int64_t> id = whole_number(text);
   if (id && *id < 1) return go_on(search);
-  JobKey key = id ? JobKey{.job = JobId{*id}} : JobKey{.user = search->user, .name = text};
+  JobKey key = id ? JobKey{.job = JobId{*id}}
+                  : JobKey{.user = search->user, .name = text, .task = parse_array_task(text)};
   history_->job(std::move(key), [this, search, text](Result<Job> job) {
     if (job.is_ok()) {
       const Job& old = job.value();
       if (search->sight.sees(old.user)) {
-        search->found.push_back({old.id, old.user, old.spec->name, old.state});
+        search->found.push_back({old.id, old.user, old.spec->name, old.state, old.array_task});
       }
     } else if (job.status().code() != Code::not_found) {
       return search->done(

@@ -113,6 +113,11 @@ struct Sentence {
       text += *event.begin_at == UnixTime{} ? ", begins at once"
                                             : ", begins at " + format_rfc3339(*event.begin_at);
     }
+    if (event.array_limit) {
+      text += *event.array_limit == 0
+                  ? ", any number of tasks at once"
+                  : fmt::format(", {} at once", count_of(*event.array_limit, "task"));
+    }
     if (event.tags) text += fmt::format(", tags {}", fmt::join(*event.tags, " "));
     return "edited: " + (text.empty() ? "nothing" : text.substr(2));
   }

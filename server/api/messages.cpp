@@ -45,6 +45,8 @@ static void set_array(const JobView& view, v1::ArrayJob& out) {
   out.set_range(view.spec->array);
   if (const auto range = ArrayRange::parse(view.spec->array); range.is_ok()) {
     out.set_tasks(range.value().count());
+    const IndexSpans early = view.array.gaps ? view.array.gaps->made_early : IndexSpans{};
+    out.set_to_come(range.value().text_from(view.array.next(), early));
   }
   out.set_made(view.array.made);
   out.set_unfinished(view.array.unfinished);

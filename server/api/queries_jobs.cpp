@@ -28,6 +28,26 @@ const Job* newest_of_name(const ClusterState& state, const std::string& user,
   return nullptr;
 }
 
+// not_found if it is a task that is still to come of an array that the caller sees.
+Status check_is_made(const ClusterState& state, const Sight& sight, const std::string& job) {
+  const std::optional<ArrayTask> task = parse_array_task(job);
+  if (!task) return ok();
+  const auto found = state.unfinished_arrays().find(task->array);
+  if (found == state.unfinished_arrays().end()) return ok();
+  const Job& array = *state.find(task->array);
+  const ArrayRange& range = found->second;
+  if (!sight.sees(array.user)) return ok();
+  if (!range.contains(task->index)) {
+    return not_found("array {} has no task {}: its tasks are {}", task->array.value, task->index,
+                     range.text_from(0));
+  }
+  if (array.array.is_made(range, task->index)) return ok();
+  return not_found(
+      "task {} of array {} is still to come, after task {}; `hai why {}` says how far "
+      "the array is",
+      task->index, task->array.value, range.at(array.array.next()), task->array.value);
+}
+
 }  // namespace
 
 Status Queries::FoundJob::check_log() const {
@@ -47,8 +67,7 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
     if (parse_job_id(text)) return done(not_found("job {} does not exist", shown));
     if (const auto task = parse_array_task(text)) {
       return done(not_found(
-          "array {} has no task {} in memory; `hai list --array {} --finished` lists the ids of "
-          "those that were made",
+          "array {} has no task {}; `hai list --array {} --finished` lists those that were made",
           task->array.value, task->index, task->array.value));
     }
     done(not_found("{} has no job named {}", actor.user, shown));
@@ -69,11 +88,16 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
       known = newest_of_name(context.state, actor.user, job);
     }
     if (known != nullptr) return found(context, actor, *known);
+    if (const Status status = check_is_made(context.state, sight_of(context.state, actor), job);
+        !status.is_ok()) {
+      return done(status);
+    }
     if (history_ == nullptr) return missing(job, actor);
     if (context.stale_since) {
       return done(unavailable("job {} is not in memory, and the database cannot be reached", job));
     }
-    JobKey key = id ? JobKey{.job = *id} : JobKey{.user = actor.user, .name = job};
+    JobKey key = id ? JobKey{.job = *id}
+                    : JobKey{.user = actor.user, .name = job, .task = parse_array_task(job)};
     history_->job(std::move(key), [this, caller, id, job, done, found, missing](Result<Job> old) {
       if (!old.is_ok() && old.status().code() != Code::not_found) return done(old.status());
       controller_.read(

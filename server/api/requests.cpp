@@ -192,6 +192,7 @@ Result<EditJob> from_proto(const v1::EditJobRequest& message) {
     if (*edit.begin_at <= UnixTime{}) return invalid_argument("begin_at: must be after 1970");
   }
   if (message.begin_now()) edit.begin_at = UnixTime{};
+  if (message.has_array_limit()) edit.array_limit = message.array_limit();
   if (message.set_tags()) edit.tags.emplace(message.tags().begin(), message.tags().end());
   return edit;
 }

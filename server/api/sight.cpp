@@ -59,7 +59,10 @@ Status Sight::check(const ClusterState& state, const std::vector<std::string>& j
   for (const std::string& text : jobs) {
     const std::optional<int64_t> id = whole_number(text);
     const Job* job = id ? state.find(JobId{*id}) : nullptr;
-    if (const auto task = parse_array_task(text)) job = state.find_task(*task);
+    if (const auto task = parse_array_task(text)) {
+      job = state.find_task(*task);
+      if (job == nullptr) job = state.find(task->array);  // it is still to come
+    }
     if (job != nullptr && !sees(job->user)) return not_found("job {} does not exist", text);
   }
   return ok();

@@ -37,6 +37,7 @@ struct EndedJob {
   std::string user;
   std::string name;
   JobState state = JobState::failed;
+  std::optional<ArrayTask> task = {};  // if it was one
 };
 
 struct SubmitJob {
@@ -60,6 +61,7 @@ struct EditJob {
   std::optional<int> node_count = {};
   std::optional<Priority> priority = {};
   std::optional<UnixTime> begin_at = {};  // the epoch of Unix: at once
+  std::optional<int> array_limit = {};    // of an array: tasks unfinished at once; 0 = any
 };
 // `job` is an id, or the name of an unfinished job of the caller.
 struct StopJob {

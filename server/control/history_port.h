@@ -29,11 +29,13 @@ struct JobQuery {
   int limit = 100;  // 1 .. kHistoryPageMax
 };
 
-// Exactly one way to name it: by id, or by user and name, which gives the newest of that name.
+// By id, or by user and name, which gives the newest of that name. With `task` too: that one if
+// there is such a task, else by name.
 struct JobKey {
   JobId job;
   std::string user;
   std::string name;
+  std::optional<ArrayTask> task = {};
 };
 
 // after_seq: oldest first from there on; before_seq: newest first below it; neither: the newest.

@@ -1,6 +1,7 @@
 #include "server/model/cluster_state.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "common/check.h"
 
@@ -84,9 +85,9 @@ JobId ClusterState::newest_rerun_of(JobId id) const {
   return id;
 }
 
-int ClusterState::waiting_tasks(JobId array) const {
+ClusterState::WaitingTasks ClusterState::waiting_tasks(JobId array) const {
   const auto it = waiting_tasks_.find(array);
-  return it == waiting_tasks_.end() ? 0 : it->second;
+  return it == waiting_tasks_.end() ? WaitingTasks{} : it->second;
 }
 
 std::vector<JobId> ClusterState::unfinished_tasks(JobId array) const {
@@ -198,7 +199,9 @@ bool ClusterState::equals(const ClusterState& other) const {
          quotas_ == other.quotas_ && tokens_ == other.tokens_ && secrets_ == other.secrets_ &&
          identities_ == other.identities_ && knobs_ == other.knobs_ &&
          incidents_ == other.incidents_ && last_incident_ == other.last_incident_ &&
-         waiting_tasks_ == other.waiting_tasks_ && unfinished_arrays_ == other.unfinished_arrays_ &&
+         waiting_tasks_ == other.waiting_tasks_ &&
+         std::ranges::equal(std::views::keys(unfinished_arrays_),
+                            std::views::keys(other.unfinished_arrays_)) &&
          waiting_ == other.waiting_ && live_ == other.live_ && reserved_ == other.reserved_ &&
          usage_ == other.usage_;
 }
@@ -310,10 +313,16 @@ StoredState ClusterState::take_durable() && {
 void ClusterState::index(const Job& job) {
   if (job.array_task) {
     tasks_.emplace(*job.array_task, job.id);
-    if (job.is_waiting()) ++waiting_tasks_[job.array_task->array];
+    if (job.is_waiting()) {
+      WaitingTasks& waiting = waiting_tasks_[job.array_task->array];
+      ++waiting.all;
+      if (job.held) ++waiting.held;
+    }
   }
   if (job.rerun_of) reruns_[job.rerun_of] = std::max(reruns_[job.rerun_of], job.id);
-  if (job.is_array() && !job.is_terminal()) unfinished_arrays_.insert(job.id);
+  if (job.is_array() && !job.is_terminal()) {
+    unfinished_arrays_.emplace(job.id, ArrayRange::parse(job.spec->array).value());
+  }
   if (job.is_terminal()) {
     finished_.insert({job.ended_at.value_or(UnixTime{}), job.id});
   } else {
@@ -335,8 +344,9 @@ void ClusterState::index(const Job& job) {
 void ClusterState::unindex(const Job& job) {
   unfinished_arrays_.erase(job.id);
   if (job.array_task && job.is_waiting()) {
-    const auto count = waiting_tasks_.find(job.array_task->array);
-    if (--count->second == 0) waiting_tasks_.erase(count);
+    const auto waiting = waiting_tasks_.find(job.array_task->array);
+    if (job.held) --waiting->second.held;
+    if (--waiting->second.all == 0) waiting_tasks_.erase(waiting);
   }
   finished_.erase({job.ended_at.value_or(UnixTime{}), job.id});
   if (!job.is_terminal()) {

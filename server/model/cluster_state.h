@@ -116,10 +116,16 @@ class ClusterState {
   const Job* find_task(const ArrayTask& task) const;
   // In the order of their indices.
   std::vector<JobId> unfinished_tasks(JobId array) const;
-  int waiting_tasks(JobId array) const;
+  struct WaitingTasks {
+    int all = 0;
+    int held = 0;  // of them
+    bool operator==(const WaitingTasks&) const = default;
+  };
+  WaitingTasks waiting_tasks(JobId array) const;
   // The job that this one is now, if it has been run again; else itself. As far as memory goes.
   JobId newest_rerun_of(JobId job) const;
-  const std::set<JobId>& unfinished_arrays() const { return unfinished_arrays_; }
+  // With the indices of their tasks.
+  const std::map<JobId, ArrayRange>& unfinished_arrays() const { return unfinished_arrays_; }
   // The job may be one that is not in memory any more.
   std::optional<JobId> find_request(const std::string& user, const std::string& request_id) const;
   const Node* find(NodeId node) const;
@@ -281,8 +287,8 @@ class ClusterState {
   std::set<WaitingKey> waiting_;
   std::map<ArrayTask, JobId> tasks_;  // those in memory
   std::map<JobId, JobId> reruns_;     // old → newest
-  std::map<JobId, int> waiting_tasks_;
-  std::set<JobId> unfinished_arrays_;
+  std::map<JobId, WaitingTasks> waiting_tasks_;
+  std::map<JobId, ArrayRange> unfinished_arrays_;
   std::set<JobId> live_;
   std::set<JobId> reserved_;
   std::set<std::pair<UnixTime, JobId>> finished_;  // in the order they ended

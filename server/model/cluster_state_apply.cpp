@@ -152,7 +152,7 @@ void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   job.array_task = event.array_task;
   job.rerun_of = event.rerun_of.value_or(JobId{});
   if (ArrayCounts* counts = counts_of(job)) {
-    ++counts->made;
+    counts->note_made(unfinished_arrays_.at(job.array_task->array), job.array_task->index);
     ++counts->unfinished;
   }
   index(jobs_.set(event.job, std::move(job)));
@@ -168,6 +168,11 @@ void ClusterState::on(const JobEdited& event, const Event&) {
   if (event.node_count) spec.node_count = *event.node_count;
   if (event.begin_at) spec.begin_at = event.begin_at;
   if (spec.begin_at == UnixTime{}) spec.begin_at.reset();
+  if (event.array_limit) {
+    ArrayRange& range = unfinished_arrays_.at(event.job);
+    spec.array = range.with_limit(*event.array_limit);
+    range = ArrayRange::parse(spec.array).value();
+  }
   edited.spec = std::make_shared<const JobSpec>(std::move(spec));
 }
 
@@ -175,15 +180,19 @@ void ClusterState::on(const JobUsesSdk& event, const Event&) { job(event.job).us
 
 void ClusterState::on(const JobHeld& event, const Event&) {
   Job& held = job(event.job);
+  unindex(held);
   held.held = true;
   held.hold_reason = event.reason;
+  index(held);
 }
 
 void ClusterState::on(const JobReleased& event, const Event& meta) {
   Job& released = job(event.job);
+  unindex(released);
   if (released.held) released.waiting_since = meta.time;
   released.held = false;
   released.hold_reason.clear();
+  index(released);
 }
 
 void ClusterState::on(const JobPriorityChanged& event, const Event&) {

@@ -58,7 +58,7 @@ void ClusterState::settle_dependents(const Job& other, UnixTime now) {
 }
 
 // An array whose tasks waited for those of another one that has ended now: which of them wait in
-// vain. Tasks are made in the order of their indices, so that those never made are the last ones.
+// vain. The others made theirs in the order of their indices, but for those made early.
 void ClusterState::note_pairs_in_vain(Job& dependent, const Job& other) {
   if (!other.is_array() || !other.is_terminal()) return;
   const auto is_pair = [&](const Dependency& each) {
@@ -67,8 +67,13 @@ void ClusterState::note_pairs_in_vain(Job& dependent, const Job& other) {
   if (std::ranges::none_of(dependent.unmet_dependencies, is_pair)) return;
   const ArrayRange range = ArrayRange::parse(other.spec->array).value();
   IndexSpans lost;
-  if (other.array.gaps) lost = other.array.gaps->without_success;
-  if (other.array.made < range.count()) add(lost, {range.at(other.array.made), range.last()});
+  if (other.array.next() < range.count()) add(lost, {range.at(other.array.next()), range.last()});
+  if (other.array.gaps) {
+    for (const IndexSpan& early : other.array.gaps->made_early) {
+      for (int index = early.first; index <= early.last; ++index) remove(lost, index);
+    }
+    for (const IndexSpan& span : other.array.gaps->without_success) add(lost, span);
+  }
   for (const IndexSpan& span : lost) add(dependent.array.noted_gaps().in_vain, span);
 }
 

@@ -387,7 +387,9 @@ struct JobEdited {
   std::optional<std::vector<std::string>> tags = {};
   std::optional<int> node_count = {};     // only of one that waits
   std::optional<UnixTime> begin_at = {};  // likewise; the epoch of Unix: at once
-  HAI_EVENT("job_edited", kChangesPlan, F(job) F(timeout) F(tags) F(node_count) F(begin_at))
+  std::optional<int> array_limit = {};    // only of an array: tasks unfinished at once; 0 = any
+  HAI_EVENT("job_edited", kChangesPlan,
+            F(job) F(timeout) F(tags) F(node_count) F(begin_at) F(array_limit))
 };
 
 // A rank of it has said or asked something at its socket, or nobody can know: its program looks at

@@ -81,11 +81,20 @@ struct Fitting {
       if (array == nullptr || array->is_terminal() || !array->is_array()) {
         return misfit("job {} is a task of no unfinished array", body.job.value);
       }
+      const ArrayRange& range = state.unfinished_arrays().at(array->id);
+      const int index = body.array_task->index;
+      if (!range.contains(index) || array->array.is_made(range, index)) {
+        return misfit("job {}: array {} has no task {} that is not made", body.job.value,
+                      array->id.value, index);
+      }
     }
     if (body.job.value == state.last_job().value + 1) return ok();
     return misfit("job {} follows job {}", body.job.value, state.last_job().value);
   }
   Status needs(const JobEdited& body, const Job* job) const {
+    if (body.array_limit && (!job->is_array() || job->is_terminal())) {
+      return misfit("job {} is no unfinished array", body.job.value);
+    }
     if (!(body.node_count || body.begin_at) || job->is_waiting()) return ok();
     return misfit("job {} does not wait", body.job.value);
   }

@@ -78,11 +78,20 @@ void check_array(const ClusterState& state, const Job& job, Violations& out) {
   const std::vector<JobId> tasks = state.unfinished_tasks(job.id);
   const auto waits = [&](JobId id) { return state.find(id)->is_waiting(); };
   const auto waiting = std::ranges::count_if(tasks, waits);
+  const auto held =
+      std::ranges::count_if(tasks, [&](JobId id) { return waits(id) && state.find(id)->held; });
   const ArrayCounts& counts = job.array;
   const int sum = counts.unfinished + counts.succeeded + counts.failed + counts.stopped;
   if (counts.unfinished != static_cast<int>(tasks.size()) || counts.made != sum ||
-      state.waiting_tasks(job.id) != waiting) {
+      state.waiting_tasks(job.id).all != waiting || state.waiting_tasks(job.id).held != held) {
     out.push_back(fmt::format("array {}: its counts are wrong", job.id.value));
+  }
+  const ArrayRange& range = state.unfinished_arrays().at(job.id);
+  const auto is_noted = [&](JobId id) {
+    return counts.is_made(range, state.find(id)->array_task->index);
+  };
+  if (!std::ranges::all_of(tasks, is_noted)) {
+    out.push_back(fmt::format("array {}: which tasks are made is wrong", job.id.value));
   }
   const int64_t without_success = counts.gaps ? count_of(counts.gaps->without_success) : 0;
   if (without_success != counts.failed + counts.stopped) {

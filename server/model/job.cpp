@@ -22,6 +22,15 @@ std::optional<ArrayTask> parse_array_task(std::string_view text) {
   return ArrayTask{JobId{*array}, *index};
 }
 
+void ArrayCounts::note_made(const ArrayRange& range, int index) {
+  const int position = next();
+  ++made;
+  if (range.at(position) != index) return add(noted_gaps().made_early, {index, index});
+  while (next() < range.count() && is_made_early(range.at(next()))) {
+    remove(gaps->made_early, range.at(next()));
+  }
+}
+
 namespace {
 
 constexpr Duration kFirstRestartAfter = 5s;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/agent_messages.h"
+#include "common/array_range.h"
 #include "common/dependency.h"
 #include "common/gpu_set.h"
 #include "common/id.h"
@@ -183,24 +184,27 @@ struct ArrayTask {
 // "17_3" is task 3 of array 17; nothing else is one.
 std::optional<ArrayTask> parse_array_task(std::string_view text);
 
-// Which tasks of an array did not succeed, or never can: by their indices.
+// Which tasks of an array are not as most are: by their indices.
 struct ArrayGaps {
   IndexSpans without_success;  // they failed or were stopped
   // Where tasks wait for those of another array (aftercorr), which has ended: theirs did not
   // succeed.
   IndexSpans in_vain;
+  IndexSpans made_early;  // somebody named them before it was their turn
   bool operator==(const ArrayGaps&) const = default;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("without_success", self.without_success);
     visit("in_vain", self.in_vain);
+    visit("made_early", self.made_early);
   }
 };
 
-// How far an array is. Its first tasks are made first, each as a job with the array's spec.
+// How far an array is. Its tasks are made in the order of their indices, each as a job with the
+// array's spec; one that somebody names is made at once.
 struct ArrayCounts {
-  int made = 0;
+  int made = 0;  // in all
   int unfinished = 0;
   int succeeded = 0;
   int failed = 0;
@@ -209,6 +213,15 @@ struct ArrayCounts {
   bool operator==(const ArrayCounts&) const = default;
 
   ArrayGaps& noted_gaps() { return gaps ? *gaps : gaps.emplace(); }
+  bool is_made_early(int index) const { return gaps && contains(gaps->made_early, index); }
+  // The position of the first task that is not made; the number of all tasks if each is.
+  int next() const { return gaps ? made - static_cast<int>(count_of(gaps->made_early)) : made; }
+  // Whether the task of this index, which is one of the range's, is or was a job.
+  bool is_made(const ArrayRange& range, int index) const {
+    return next() == range.count() || index < range.at(next()) || is_made_early(index);
+  }
+  // After the task of this index, which was not made before.
+  void note_made(const ArrayRange& range, int index);
 
   int& of(JobState state) {
     return state == JobState::succeeded ? succeeded : state == JobState::failed ? failed : stopped;
@@ -286,6 +299,11 @@ struct Job {
   // Its attempts that failed early, on nodes none of which is in two of them; emptied by one that
   // ran longer.
   std::vector<EarlyFailure> early_failures;
+
+  // Why a task is held of which the array's limit ("%20") leaves no room to run. It is released as
+  // soon as there is room.
+  static constexpr std::string_view kOverLimit = "over the limit of its array";
+  bool is_held_by_limit() const { return held && hold_reason == kOverLimit; }
 
   static constexpr size_t kAvoidMax = 32;
   static constexpr size_t kEarlyFailuresMax = 3;

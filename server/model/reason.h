@@ -13,7 +13,7 @@ enum class PendingCode {
   dependency,         // another job has to end as asked, or to start
   dependency_failed,  // … and can't any more
   user_inactive,
-  array,  // it runs by its tasks
+  array,  // it runs by its tasks; or the task is over the limit of its array
   quota,
   resources,       // not enough free nodes or GPUs now
   preempting,      // nodes are held for it while others save and leave

@@ -26,7 +26,9 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
                      fmt::format("user {} is not active", job.user),
                      {"user/" + job.user}});
   }
-  if (job.held) {
+  if (job.is_held_by_limit()) {
+    facts.push_back({BlockingKind::array, job.hold_reason});
+  } else if (job.held) {
     facts.push_back({BlockingKind::held, job.hold_reason.empty() ? "held" : job.hold_reason});
   }
   if (job.spec->begin_at && *job.spec->begin_at > now) {

@@ -17,7 +17,7 @@ enum class BlockingKind {
   held,
   begin_time,
   backoff,      // it failed, and is not started at once again
-  array,        // it runs by its tasks
+  array,        // it runs by its tasks; or the task is over the limit of its array
   dependency,   // another job has to succeed first, or has not
   quota,        // used up by the holders
   node,         // takes no jobs

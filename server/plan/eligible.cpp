@@ -53,11 +53,12 @@ std::string backoff_text(const Job& job, UnixTime restart) {
 // "runs 20 of its 500 tasks; 80 wait, 200 have ended (3 failed), 200 are still to come"
 std::string array_text(const ClusterState& state, const Job& job) {
   const ArrayCounts& counts = job.array;
-  const int waiting = state.waiting_tasks(job.id);
+  const auto [waiting, held] = state.waiting_tasks(job.id);
   const int tasks = ArrayRange::parse(job.spec->array).value().count();
   const int ended = counts.succeeded + counts.failed + counts.stopped;
   std::string text = fmt::format("runs {} of its {} tasks; {} wait, {} have ended",
                                  counts.unfinished - waiting, tasks, waiting, ended);
+  if (held > 0) text += fmt::format("; {} of those that wait are held", held);
   if (counts.failed > 0) text += fmt::format(" ({} failed)", counts.failed);
   if (counts.made < tasks) text += fmt::format(", {} are still to come", tasks - counts.made);
   for (const Dependency& each : job.unmet_dependencies) {
@@ -71,6 +72,9 @@ std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& 
   if (user == nullptr || !user->active) {
     return PendingReason{PendingCode::user_inactive,
                          fmt::format("user {} is not active", job.user)};
+  }
+  if (job.is_held_by_limit()) {
+    return PendingReason{PendingCode::array, job.hold_reason};
   }
   if (job.held) {
     return PendingReason{PendingCode::held, job.hold_reason.empty() ? "held" : job.hold_reason};

@@ -67,7 +67,29 @@ Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query) {
   return jobs;
 }
 
+// Its user and name are those of its array, by which it is found quickly.
+static Result<Job> find_task(PgSession& session, const ArrayTask& task) {
+  const Result<Job> array = find_job(session, {.job = task.array});
+  if (!array.is_ok()) return array.status();
+  PgFilter filter("task");
+  filter.add("user_name = $", array.value().user);
+  filter.add("left(name, 200) = left($, 200)", array.value().spec->name);
+  filter.add("id > $::bigint", std::to_string(task.array.value));
+  filter.add("rest -> 'array_task' ->> 'array' = $", std::to_string(task.array.value));
+  filter.add("rest -> 'array_task' ->> 'index' = $", std::to_string(task.index));
+  PgSnapshot snapshot(session);
+  std::vector<Job> jobs =
+      jobs_of(session, filter.select(session, select_list<JobRow>(), "job", "id DESC", 1));
+  snapshot.end();
+  if (!jobs.empty()) return std::move(jobs.front());
+  return not_found("array {} has no task {}", task.array.value, task.index);
+}
+
 Result<Job> find_job(PgSession& session, const JobKey& key) {
+  if (key.task) {
+    Result<Job> task = find_task(session, *key.task);
+    if (task.is_ok() || task.status().code() != Code::not_found) return task;
+  }
   if (!key.job && (key.user.empty() || key.name.empty())) {
     return invalid_argument("a job is named by its id, or by user and name");
   }

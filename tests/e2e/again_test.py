@@ -53,6 +53,24 @@ class AgainTest(ClusterTest):
             self.assertNotEqual(result.code, 0, result)
             self.assertIn(why, result.err)
 
+    def test_tasks_of_an_array_that_ended_before_the_server_restarted(self):
+        ends = "exit $HAI_ARRAY_TASK_ID"
+        array = self.cluster.exec(ends, "--name", "sweep", "--gpus", 1, "--array", "0-3:3")
+        self.cluster.wait_end(array, "failed")
+        self.restart_server()
+        self.assertEqual(self.cluster.job(f"{array}_3")["exit_code"], 3)
+        for after in (f"{array}_0", f"afternotok:{array}_3,after:{array}_0"):
+            self.cluster.wait_end(self.cluster.exec("true", "--after", after), "succeeded")
+        for after, why in (
+            (f"{array}_3", "has failed, so that afterok can never be met"),
+            (f"{array}_2", f"array {array} has no task 2"),
+        ):
+            result = self.cluster.hai("exec", "true", "--", "-n", 1, "--after", after)
+            self.assertNotEqual(result.code, 0, result)
+            self.assertIn(why, result.err)
+        again = self.cluster.json("rerun", f"{array}_3")
+        self.assertEqual(self.cluster.job(again["id"])["array"]["range"], "3")
+
     def test_a_failed_dependency_is_mended_by_hai_rerun(self):
         flag = self.cluster.work / "flag"
         first = self.cluster.exec(f"test -e {flag}", "--name", "first")

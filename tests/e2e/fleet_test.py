@@ -93,6 +93,20 @@ class FleetTest(ClusterTest):
         eventually("it is validated and takes jobs again", is_open, 60)
         self.cluster.ok("stop", job)
 
+    def test_an_array_of_1000_outlives_its_server(self):
+        spec = self.cluster.spec("many", "sleep", "1", gpus=1)
+        array = self.cluster.run({**spec, "array": "0-999%400"})
+        self.cluster.ok("stop", f"{array}_[990-999]")
+        eventually("a part is done", lambda: self.cluster.job(array)["array"]["succeeded"] > 300, 60)
+        self.cluster.kill("server")
+        self.cluster.start("server")
+        ended = self.cluster.wait_end(array)
+        self.assertEqual(ended["end_reason"], "990 of 1000 tasks succeeded, 10 stopped")
+        tasks = self.cluster.json("list", "--array", array, "--finished")
+        ran = [task["attempt"] for task in sorted(tasks, key=lambda task: task["array_task"]["index"])]
+        self.assertEqual(ran, [1] * 990 + [0] * 10)
+        self.assertEqual(self.count("ranks"), 0)
+
     def test_bad_commands_are_one_clear_error(self):
         result = self.cluster.hai("dev", "fleet", "--name", "fleet", "silence", "node-9999")
         self.assertEqual((result.code, result.err), (4, "hai: no node node-9999 in this fleet\n"))

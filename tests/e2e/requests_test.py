@@ -121,6 +121,34 @@ class RequestsTest(cluster.ClusterTest):
         self.cluster.ok("stop", array)
         self.assertEqual(self.cluster.wait_end(array, "stopped")["array"]["unfinished"], 0)
 
+    def test_tasks_that_are_still_to_come_are_named_too(self):
+        array = self.cluster.exec("sleep 600", "--gpus", 1, "--array", "0-9999%4", "--name", "wide")
+        self.cluster.wait_running(f"{array}_3")
+        self.cluster.ok("hold", f"{array}_9000")
+        self.assertTrue(self.cluster.job(f"{array}_9000")["held"])
+        self.cluster.ok("stop", f"{array}_[5000-5009]")
+        self.assertEqual(self.cluster.job(f"{array}_5009")["state"], "stopped")
+        rest = self.slurm("squeue", "-h", "-j", array, "-o", "%i").stdout
+        self.assertIn(f"{array}_[4-4999,5010-8999,9001-9999%4]", rest)
+        waits = self.cluster.exec("true", "--gpus", "none", "--after", f"afterany:{array}_9000")
+        self.assertIn(f"{array}_9000", self.cluster.ok("why", waits))
+        self.cluster.ok("stop", f"{array}_9000")
+        self.cluster.wait_end(waits)
+        for job, said in (
+            (f"{array}_10000", f"array {array} has no task 10000: its tasks are 0-9999"),
+            (f"{array}_7000", f"task 7000 of array {array} is still to come, after task 4"),
+        ):
+            missing = self.cluster.hai("status", job)
+            self.assertEqual(missing.code, 3, missing)
+            self.assertIn(said, missing.err)
+        self.cluster.ok("edit", array, "--array-limit", 6)
+        self.cluster.wait_running(f"{array}_5")
+        limit = self.slurm("scontrol", "update", f"JobId={array}", "ArrayTaskThrottle=0")
+        self.assertEqual(limit.returncode, 0, limit.stderr)
+        self.assertEqual(self.cluster.job(array)["array"]["range"], "0-9999")
+        self.cluster.ok("stop", array)
+        self.cluster.wait_end(array, "stopped")
+
     def test_tasks_are_named_alike_by_all_verbs(self):
         later = ["--gpus", 1, "--begin-at", "2099-01-01T00:00:00Z"]
         failing = ["--gpus", 1, "--array", "0-3", "--name", "mixed"]

@@ -264,6 +264,7 @@ void RandomCluster::change_job(const Job& job) {
     case 6: {
       JobEdited edited{.job = job.id, .timeout = Duration(rng_.between(0, 1'000'000'000))};
       if (rng_.chance(0.5)) edited.tags = {text(), name("tag", 5)};
+      if (job.is_array()) edited.array_limit = static_cast<int>(rng_.below(5));
       if (job.is_waiting()) edited.begin_at = rng_.chance(0.5) ? time() : UnixTime{};
       return emit(std::move(edited));
     }

@@ -94,7 +94,7 @@ it('counts on how long a node is silent, in the list and on the map', async () =
 
 it('opens an array to its tasks, in the list', async () => {
   const [plain] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] }).jobs;
-  const array: Job = { ...plain!, id: 5_000, name: 'sweep', array: { range: '0-2', tasks: 3, made: 3, unfinished: 3, succeeded: 0, failed: 0, stopped: 0 } };
+  const array: Job = { ...plain!, id: 5_000, name: 'sweep', array: { range: '0-2', tasks: 3, made: 3, unfinished: 3, succeeded: 0, failed: 0, stopped: 0, to_come: '' } };
   const tasks = [2, 1, 0].map((index): Job => ({ ...plain!, id: 5_001 + index, name: `sweep-${index}`, array_task: { array: 5_000, index } }));
   site.server.override = ({ path }) =>
     path.startsWith('/api/v1/jobs?') ? Response.json({ jobs: path.includes('array=5000') ? tasks : [array, plain], next_cursor: null }) : null;

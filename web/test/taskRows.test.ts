@@ -3,7 +3,7 @@ import type { Row } from '../src/lib/jobRows';
 import { withTasks } from '../src/lib/taskRows';
 import { job } from './builders';
 
-const array = { range: '0-3', tasks: 4, made: 3, unfinished: 1, succeeded: 2, failed: 0, stopped: 0 };
+const array = { range: '0-3', tasks: 4, made: 3, unfinished: 1, succeeded: 2, failed: 0, stopped: 0, to_come: '3' };
 const rows: Row[] = [{ kind: 'job', job: job({ id: 9 }) }, { kind: 'job', job: job({ id: 5, array }) }];
 const task = (id: number, index: number) => job({ id, array_task: { array: 5, index } });
 const shown = (found: Parameters<typeof withTasks>[1]): (number | string)[] =>

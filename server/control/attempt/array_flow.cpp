@@ -1,6 +1,7 @@
 #include "server/control/attempt/array_flow.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "common/array_range.h"
 #include "server/plan/eligible.h"
@@ -20,9 +21,10 @@ int tasks_to_make(const Decision& decision, const Job& array, const ArrayRange& 
   if (array.stop_requested) return 0;
   const auto reason = not_eligible(state, array, decision.now());
   if (!reason || reason->code != PendingCode::array) return 0;
+  const ClusterState::WaitingTasks waiting = state.waiting_tasks(array.id);
   int count =
-      std::min(range.count() - array.array.made, kTasksAhead - state.waiting_tasks(array.id));
-  if (range.limit() > 0) count = std::min(count, range.limit() - array.array.unfinished);
+      std::min(range.count() - array.array.made, kTasksAhead - (waiting.all - waiting.held));
+  count = std::min(count, room_in(state, array));
   // One task there is always: arrays alone must not use up what their tasks need.
   const int64_t least = array.array.unfinished == 0 ? 1 : 0;
   const int64_t room = std::max<int64_t>(
@@ -40,6 +42,7 @@ std::optional<Pairs> pairs_of(const ClusterState& state, const Job& array, int i
   Pairs pairs;
   pairs.is_in_vain = array.array.gaps && contains(array.array.gaps->in_vain, index);
   for (const Dependency& each : array.unmet_dependencies) {
+    if (each.condition != DependencyCondition::aftercorr) continue;
     const Job& other = *state.find(each.job);
     if (other.array.gaps && contains(other.array.gaps->without_success, index)) {
       pairs.is_in_vain = true;
@@ -50,9 +53,8 @@ std::optional<Pairs> pairs_of(const ClusterState& state, const Job& array, int i
       pairs.unmet.push_back({task->id, DependencyCondition::afterok});
       continue;
     }
-    const ArrayRange theirs = ArrayRange::parse(other.spec->array).value();
-    const bool is_made = other.array.made > 0 && theirs.at(other.array.made - 1) >= index;
-    if (!is_made) return std::nullopt;  // else it has ended, and well
+    const ArrayRange& theirs = state.unfinished_arrays().at(other.id);
+    if (!other.array.is_made(theirs, index)) return std::nullopt;  // else it has ended, and well
   }
   return pairs;
 }
@@ -75,27 +77,62 @@ void end_tasks_in_vain(Decision& decision, const Job& array) {
   }
 }
 
-void make_tasks(Decision& decision, JobId id, const ArrayRange& range, int count) {
-  const ClusterState& state = decision.state();
-  const Job& array = *state.find(id);
+// For what the array has waited, its tasks do not wait.
+std::shared_ptr<JobSpec> spec_of_tasks(const Job& array) {
   auto spec = std::make_shared<JobSpec>(*array.spec);
   spec->array.clear();
-  spec->depends_on.clear();  // the array has waited for them
+  spec->depends_on.clear();
   spec->begin_at.reset();
   spec->priority = array.priority;
-  const std::string user = array.user;
-  const int made = array.array.made;
-  for (int i = made; i < made + count; ++i) {
-    const std::optional<Pairs> pairs = pairs_of(state, *state.find(id), range.at(i));
+  return spec;
+}
+
+JobId submit_task(Decision& decision, const Job& array, int index,
+                  std::shared_ptr<const JobSpec> spec, std::vector<Dependency> dependencies) {
+  const JobId task{decision.state().last_job().value + 1};
+  decision.emit(JobSubmitted{.job = task,
+                             .user = array.user,
+                             .request_id = "",
+                             .spec = std::move(spec),
+                             .dependencies = std::move(dependencies),
+                             .array_task = ArrayTask{array.id, index}});
+  return task;
+}
+
+void make_tasks(Decision& decision, JobId id, const ArrayRange& range, int count) {
+  const ClusterState& state = decision.state();
+  const std::shared_ptr<const JobSpec> spec = spec_of_tasks(*state.find(id));
+  for (int i = 0; i < count; ++i) {
+    const Job& array = *state.find(id);
+    const int index = range.at(array.array.next());
+    std::optional<Pairs> pairs = pairs_of(state, array, index);
     if (!pairs) return;
-    const JobId task{state.last_job().value + 1};
-    decision.emit(JobSubmitted{.job = task,
-                               .user = user,
-                               .request_id = "",
-                               .spec = spec,
-                               .dependencies = pairs->unmet,
-                               .array_task = ArrayTask{id, range.at(i)}});
+    const JobId task = submit_task(decision, array, index, spec, std::move(pairs->unmet));
     if (pairs->is_in_vain) end_in_vain(decision, task);
+  }
+}
+
+// Of tasks that are made: as many wait unheld as the array's limit leaves room for. Those with the
+// lowest indices go first, but whoever was interrupted before those who never ran.
+void keep_limit(Decision& decision, const Job& array) {
+  const ClusterState& state = decision.state();
+  int room = room_in(state, array);
+  const bool has_held = state.waiting_tasks(array.id).held > 0;
+  if (room == 0 || (room > 0 && !has_held)) return;
+  std::vector<JobId> tasks = state.unfinished_tasks(array.id);
+  std::ranges::stable_partition(tasks,
+                                [&](JobId id) { return state.find(id)->attempt.has_value(); });
+  for (auto it = tasks.begin(); room > 0 && it != tasks.end(); ++it) {
+    if (!state.find(*it)->is_held_by_limit()) continue;
+    decision.emit(JobReleased{*it});
+    --room;
+  }
+  for (auto it = tasks.rbegin(); room < 0 && it != tasks.rend(); ++it) {
+    const Job& task = *state.find(*it);
+    if (task.held || !task.is_waiting()) continue;
+    if (task.reservation) decision.emit(ReservationDropped{*it, std::string(Job::kOverLimit)});
+    decision.emit(JobHeld{*it, std::string(Job::kOverLimit)});
+    ++room;
   }
 }
 
@@ -114,11 +151,77 @@ void end_array(Decision& decision, const Job& array, int tasks) {
 
 }  // namespace
 
+int room_in(const ClusterState& state, const Job& array) {
+  const ArrayRange& range = state.unfinished_arrays().at(array.id);
+  if (range.limit() == 0) return range.count();
+  return range.limit() - (array.array.unfinished - state.waiting_tasks(array.id).held);
+}
+
+Status check_task(const ClusterState& state, const Job& array, int index) {
+  const int64_t id = array.id.value;
+  if (!array.is_array()) return not_found("job {} is no array", id);
+  const ArrayRange range = ArrayRange::parse(array.spec->array).value();
+  if (!range.contains(index)) {
+    return not_found("array {} has no task {}: its tasks are {}", id, index, range.text_from(0));
+  }
+  if (array.array.is_made(range, index)) {
+    return failed_precondition("task {} of array {} has ended", index, id);
+  }
+  if (array.is_terminal()) {
+    return failed_precondition("task {} of array {} was never made, and the array has {}", index,
+                               id, to_string(array.state));
+  }
+  if (array.stop_requested) {
+    return failed_precondition("array {} is being stopped: its task {} is not made any more", id,
+                               index);
+  }
+  if (array.failed_dependency) {
+    return failed_precondition("array {} waits in vain: {}", id,
+                               failed_dependency_text(state, array));
+  }
+  if (pairs_of(state, array, index)) return ok();
+  return failed_precondition(
+      "task {} of array {} waits for the same task of another array (aftercorr), which is not made "
+      "yet: name that one first",
+      index, id);
+}
+
+JobId make_task(Decision& decision, JobId id, int index) {
+  const ClusterState& state = decision.state();
+  const Job& array = *state.find(id);
+  const std::shared_ptr<JobSpec> spec = spec_of_tasks(array);
+  spec->begin_at = array.spec->begin_at;
+  Pairs pairs = pairs_of(state, array, index).value();
+  for (const Dependency& each : array.unmet_dependencies) {
+    if (each.condition != DependencyCondition::aftercorr) pairs.unmet.push_back(each);
+  }
+  const bool has_room = room_in(state, array) > 0;
+  const std::string hold = array.held ? array.hold_reason : std::string(Job::kOverLimit);
+  const bool is_held = array.held || !has_room;
+  const JobId task = submit_task(decision, array, index, spec, std::move(pairs.unmet));
+  if (is_held) decision.emit(JobHeld{task, hold});
+  if (pairs.is_in_vain) end_in_vain(decision, task);
+  return task;
+}
+
+void release(Decision& decision, const Job& job) {
+  if (!job.held || job.is_held_by_limit()) return;
+  const ClusterState& state = decision.state();
+  const Job* array = job.array_task ? state.find(job.array_task->array) : nullptr;
+  // One with an attempt that has not ended has its place.
+  if (array == nullptr || job.has_live_attempt() || room_in(state, *array) > 0) {
+    decision.emit(JobReleased{job.id});
+  } else {
+    decision.emit(JobHeld{job.id, std::string(Job::kOverLimit)});
+  }
+}
+
 void advance_array(Decision& decision, JobId id, int tasks_max) {
   const ClusterState& state = decision.state();
   const Job& array = *state.find(id);
-  const ArrayRange range = ArrayRange::parse(array.spec->array).value();
+  const ArrayRange range = state.unfinished_arrays().at(id);
   if (waits_in_pairs(*array.spec)) end_tasks_in_vain(decision, array);
+  if (range.limit() > 0 || state.waiting_tasks(id).held > 0) keep_limit(decision, array);
   const int count = std::min(tasks_max, tasks_to_make(decision, *state.find(id), range));
   if (count > 0) make_tasks(decision, id, range, count);
   const Job& now = *state.find(id);
@@ -127,7 +230,8 @@ void advance_array(Decision& decision, JobId id, int tasks_max) {
 }
 
 void decide_arrays(Decision& decision) {
-  const std::set<JobId> arrays = decision.state().unfinished_arrays();
+  const auto ids = std::views::keys(decision.state().unfinished_arrays());
+  const std::vector<JobId> arrays(ids.begin(), ids.end());  // one that ends leaves them
   if (arrays.empty()) return;
   const int share = std::max(1, kTasksMadeInAll / static_cast<int>(arrays.size()));
   for (JobId id : arrays) advance_array(decision, id, std::min(share, kTasksMadeAtOnce));

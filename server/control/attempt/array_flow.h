@@ -12,6 +12,19 @@ void decide_arrays(Decision& decision);
 // The same of one. At most `tasks_max` are made.
 void advance_array(Decision& decision, JobId array, int tasks_max);
 
+// Whether task `index` may be made before its turn because somebody has named it.
+// failed_precondition or not_found say why it may not be.
+Status check_task(const ClusterState& state, const Job& array, int index);
+// Makes it. It waits for what its array waits for, and is held if that is or if the array's limit
+// leaves no room. check_task() has passed.
+JobId make_task(Decision& decision, JobId array, int index);
+
+// How many more tasks of the array its limit lets run; below 0 if there are too many.
+int room_in(const ClusterState& state, const Job& array);
+// Takes back what holds a task or another job. One of which its array's limit leaves no room stays
+// held, by that.
+void release(Decision& decision, const Job& job);
+
 inline constexpr int kTasksMadeAtOnce = 200;   // of one array, on a tick
 inline constexpr int kTasksMadeInAll = 1'000;  // of all of them
 inline constexpr int kTasksAhead = 400;        // that wait

@@ -6,6 +6,7 @@
 
 #include "common/hostlist.h"
 #include "common/signal_name.h"
+#include "server/control/attempt/array_flow.h"
 #include "server/control/attempt/attribution.h"
 #include "server/model/lemon_score.h"
 #include "server/plan/carry_out.h"
@@ -285,10 +286,15 @@ void close_attempt(Decision& decision, JobId id) {
     case AttemptState::suspended:
       if (end.infrastructure)
         requeue_or_fail(decision, id, end, false);  // It left unasked: bounded.
-      return;
+      break;
     default:
       requeue_or_fail(decision, id, end, launch_failed);
-      return;
+      break;
+  }
+  // Its array's limit may have been lowered while it ran.
+  const Job& after = *decision.state().find(id);
+  if (after.array_task && after.is_waiting()) {
+    advance_array(decision, after.array_task->array, 0);
   }
 }
 

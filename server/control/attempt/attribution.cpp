@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/control/attempt/array_flow.h"
 #include "server/model/lemon_score.h"
 
 namespace hai {
@@ -104,6 +105,9 @@ void reopen_recent_failures(Decision& decision, const Node& node, const CheckRes
         id,
         {node.id},
         fmt::format("it failed by a fault that was seen only now: {}", describe(fault, node))});
+    // Another one may have taken its place among those that its array lets run.
+    const Job& job = *decision.state().find(id);
+    if (job.array_task) advance_array(decision, job.array_task->array, 0);
   }
 }
 

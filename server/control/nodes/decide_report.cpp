@@ -253,7 +253,9 @@ Status decide_registration(Decision& decision, Sessions& sessions, Session& sess
   }
   // Each change is written down: a node that told others in each report would fill the store.
   if (session.node && facts != *session.facts) {
-    return failed_precondition("node {}: its facts change only with a new connection", facts.name);
+    return failed_precondition(
+        "node {}: its facts change only with a new connection, so it has to connect anew",
+        facts.name);
   }
   session.facts = facts;
   NodeId id = known == nullptr ? next_node_id(state) : known->id;

@@ -1,6 +1,7 @@
 // Who a caller is, and which job he means and may control.
 
 #include "common/whole_number.h"
+#include "server/control/attempt/array_flow.h"
 #include "server/control/verbs/tokens.h"
 #include "server/model/find_job.h"
 
@@ -74,6 +75,46 @@ bool is_leaving(const Job& job) {
          (job.attempt->end || job.attempt->state == AttemptState::suspending);
 }
 
+static Status missing_task(const ClusterState& state, const ArrayTask& task) {
+  const Job* array = state.find(task.array);
+  if (array == nullptr) {
+    return not_found("array {} does not exist or has ended", task.array.value);
+  }
+  RETURN_IF_ERROR(check_task(state, *array, task.index));
+  return failed_precondition("task {} of array {} is not made yet, so that it does not run either",
+                             task.index, task.array.value);
+}
+
+Result<Meant> find_controllable_task(const ClusterState& state, const Actor& actor,
+                                     const std::string& job) {
+  const auto task = parse_array_task(job);
+  const Job* array = task ? state.find(task->array) : nullptr;
+  if (array == nullptr || find_job(state, actor.user, job) != nullptr) {
+    Result<const Job*> found = find_controllable(state, actor, job);
+    if (!found.is_ok()) return found.status();
+    return Meant{found.value(), {}};
+  }
+  RETURN_IF_ERROR(find_controllable(state, actor, std::to_string(array->id.value)).status());
+  RETURN_IF_ERROR(check_task(state, *array, task->index));
+  return Meant{array, task->index};
+}
+
+Status check_may_make(const Decision& decision, const Meant& meant) {
+  if (!meant.task) return ok();
+  return check_may_have_more(decision, meant.job->user);
+}
+
+Status check_may_have_more(const Decision& decision, const std::string& user) {
+  const int64_t count = decision.state().unfinished_count(user);
+  if (count < decision.knobs().max_unfinished_jobs_per_user) return ok();
+  return resource_exhausted("{} has {} unfinished jobs, as many as allowed", user, count);
+}
+
+const Job& made(Decision& decision, const Meant& meant) {
+  if (!meant.task) return *meant.job;
+  return *decision.state().find(make_task(decision, meant.job->id, *meant.task));
+}
+
 Result<const Job*> find_controllable(const ClusterState& state, const Actor& actor,
                                      const std::string& job) {
   const Job* found = find_job(state, actor.user, job);
@@ -83,10 +124,7 @@ Result<const Job*> find_controllable(const ClusterState& state, const Actor& act
       return failed_precondition("job {} has ended", *id);  // Only old, finished jobs leave memory.
     }
     if (id) return not_found("job {} does not exist", job);
-    if (const auto task = parse_array_task(job)) {
-      return not_found("array {} has no unfinished task {}, or it is not made yet",
-                       task->array.value, task->index);
-    }
+    if (const auto task = parse_array_task(job)) return missing_task(state, *task);
     return not_found("{} has no unfinished job named {}", actor.user, job);
   }
   if (found->user != actor.user && !actor.is_operator()) {

@@ -32,10 +32,27 @@ void decide_for_tasks(Decision& decision, JobId array, Command command, const Ac
   }
 }
 
+// resource_exhausted if the user may have no more unfinished jobs.
+Status check_may_have_more(const Decision& decision, const std::string& user);
+
 // Its end has begun, and it does not run again: what was asked for would not come about.
 Status check_not_stopping(const Job& job);
 // Its attempt has been asked to go, or ends by itself.
 bool is_leaving(const Job& job);
+
+// The job a person means, or a task of an array that is not made yet.
+struct Meant {
+  const Job* job = nullptr;  // of such a task the array, whose spec and owner it will have
+  std::optional<int> task;   // which one
+};
+// As find_controllable(); the task is one that may be made.
+Result<Meant> find_controllable_task(const ClusterState& state, const Actor& actor,
+                                     const std::string& job);
+// resource_exhausted if a task would have to be made and stay, and its user may have no more jobs.
+Status check_may_make(const Decision& decision, const Meant& meant);
+// The job itself, for which a task is made if need be: whoever names one means a job. To be called
+// when nothing speaks against the command any more.
+const Job& made(Decision& decision, const Meant& meant);
 
 // The job a person means: a number is an id, 17_3 is task 3 of array 17, else it is the name of an
 // unfinished job of theirs. not_found says what was looked for; permission_denied if it is another

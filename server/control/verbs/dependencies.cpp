@@ -5,6 +5,7 @@
 
 #include "common/array_range.h"
 #include "common/whole_number.h"
+#include "server/control/attempt/array_flow.h"
 #include "server/model/dependency_fate.h"
 #include "server/model/find_job.h"
 
@@ -17,8 +18,13 @@ constexpr size_t kInLineMax = 100;  // singletons of one name
 std::optional<EndedJob> find_ended(const ClusterState& state, const std::string& user,
                                    const std::string& text, const std::vector<EndedJob>& history) {
   const std::optional<int64_t> id = whole_number(text);
+  const std::optional<ArrayTask> task = parse_array_task(text);
+  const auto is_meant = [&](const EndedJob& ended) {
+    if (id) return ended.id.value == *id;
+    return (task && ended.task == task) || (ended.user == user && ended.name == text);
+  };
   for (const EndedJob& ended : history) {
-    if (id ? ended.id.value != *id : ended.user != user || ended.name != text) continue;
+    if (!is_meant(ended)) continue;
     // It may have been read before it ended, and what is in memory is newer.
     const Job* job = state.find(ended.id);
     if (job == nullptr) return is_terminal(ended.state) ? std::optional(ended) : std::nullopt;
@@ -29,6 +35,12 @@ std::optional<EndedJob> find_ended(const ClusterState& state, const std::string&
 
 Status unknown_job(const ClusterState& state, const std::string& text) {
   const std::optional<int64_t> id = whole_number(text);
+  if (const auto task = parse_array_task(text)) {
+    return not_found(
+        "options.depends_on: array {} has no task {} that is known here; what became of one that "
+        "ended long ago is not, leave it out",
+        task->array.value, task->index);
+  }
   if (!id) {
     return not_found(
         "options.depends_on: you have no job named {}; a job can wait only for those that were "
@@ -60,14 +72,28 @@ Status cannot_be_met(const DependencyWord& word, JobId id, JobState state) {
       id.value, to_string(state), to_string(word.condition));
 }
 
+Status is_no_array(const std::string& job) {
+  return failed_precondition(
+      "options.depends_on: job {} is no array; aftercorr pairs the tasks of two arrays", job);
+}
+
+// Of an array in memory, one that is still to come.
+std::optional<ArrayTask> unmade_task(const ClusterState& state, const std::string& text) {
+  const std::optional<ArrayTask> task = parse_array_task(text);
+  if (!task || state.find_task(*task) != nullptr) return std::nullopt;
+  const auto array = state.unfinished_arrays().find(task->array);
+  if (array == state.unfinished_arrays().end()) return std::nullopt;
+  const ArrayRange& range = array->second;
+  const bool is_to_come =
+      range.contains(task->index) && !state.find(task->array)->array.is_made(range, task->index);
+  return is_to_come ? task : std::nullopt;
+}
+
 // Whether each task has its counterpart. Of an array that has left memory nothing is asked: all of
 // its tasks have succeeded, or the submit is refused for that.
 Status can_be_paired(const JobSpec& spec, const Job& other) {
   const int64_t id = other.id.value;
-  if (!other.is_array()) {
-    return failed_precondition(
-        "options.depends_on: job {} is no array; aftercorr pairs the tasks of two arrays", id);
-  }
+  if (!other.is_array()) return is_no_array(std::to_string(id));
   const ArrayRange theirs = ArrayRange::parse(other.spec->array).value();
   const int alone = ArrayRange::parse(spec.array).value().missing_in(theirs);
   if (alone >= 0) {
@@ -162,6 +188,15 @@ Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
     if (const Job* job = find_job(state, user, word.job)) {
       other = EndedJob{job->id, job->user, job->spec->name, job->state};
       has_started = job->started_at.has_value();
+    } else if (const auto task = unmade_task(state, word.job)) {
+      const Job& array = *state.find(task->array);
+      if (array.user != user) return not_ones_own(array.id, array.user);
+      if (is_pair) return is_no_array(word.job);
+      if (const Status status = check_task(state, array, task->index); !status.is_ok()) {
+        return failed_precondition("options.depends_on: {}", status.message());
+      }
+      add(unmet, {array.id, word.condition});
+      continue;
     } else {
       other = find_ended(state, user, word.job, history);
     }
@@ -183,11 +218,23 @@ Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
   return unmet;
 }
 
+std::vector<ArrayTask> unmade_tasks(const ClusterState& state, const std::string& user,
+                                    const JobSpec& spec) {
+  std::vector<ArrayTask> tasks;
+  for (const std::string& job : dependency_jobs(spec)) {
+    if (find_job(state, user, job) != nullptr) continue;
+    const auto task = unmade_task(state, job);
+    if (task && std::ranges::find(tasks, *task) == tasks.end()) tasks.push_back(*task);
+  }
+  return tasks;
+}
+
 std::vector<std::string> dependencies_not_in_memory(const ClusterState& state,
                                                     const std::string& user, const JobSpec& spec) {
   std::vector<std::string> missing;
   for (std::string& job : dependency_jobs(spec)) {
-    if (find_job(state, user, job) == nullptr) missing.push_back(std::move(job));
+    const bool is_known = find_job(state, user, job) != nullptr || unmade_task(state, job);
+    if (!is_known) missing.push_back(std::move(job));
   }
   return missing;
 }

@@ -25,6 +25,11 @@ Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
                                                      const std::vector<EndedJob>& history,
                                                      std::optional<JobId> rerun_of);
 
+// The tasks of the user's arrays that it waits for and that are not made yet: each once. For these
+// resolve_dependencies() names the array; make_task() makes them jobs.
+std::vector<ArrayTask> unmade_tasks(const ClusterState& state, const std::string& user,
+                                    const JobSpec& spec);
+
 // Those of dependency_jobs() that are not in memory: what the history is to be asked for.
 std::vector<std::string> dependencies_not_in_memory(const ClusterState& state,
                                                     const std::string& user, const JobSpec& spec);

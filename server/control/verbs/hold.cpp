@@ -5,15 +5,17 @@
 namespace hai {
 
 Result<CommandReply> decide(Decision& decision, const HoldJob& command, const Actor& actor) {
-  Result<const Job*> found = find_controllable(decision.state(), actor, command.job);
-  if (!found.is_ok()) return found.status();
-  const Job& job = *found.value();
-  if (job.is_terminal())
-    return failed_precondition("job {} has {}", shown_id(job), to_string(job.state));
-  RETURN_IF_ERROR(check_not_stopping(job));
+  const Result<Meant> meant = find_controllable_task(decision.state(), actor, command.job);
+  if (!meant.is_ok()) return meant.status();
+  if (const Job& found = *meant.value().job; found.is_terminal())
+    return failed_precondition("job {} has {}", shown_id(found), to_string(found.state));
+  RETURN_IF_ERROR(check_not_stopping(*meant.value().job));
+  RETURN_IF_ERROR(check_may_make(decision, meant.value()));
+  const Job& job = made(decision, meant.value());
+  if (job.is_terminal()) return CommandReply{job.id, job.spec->name, job.end_reason};
   std::string reason =
       "held by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
-  if (!job.held) decision.emit(JobHeld{job.id, reason});
+  if (!job.held || job.is_held_by_limit()) decision.emit(JobHeld{job.id, reason});
   if (job.reservation) decision.emit(ReservationDropped{job.id, reason});
   if (job.is_array()) {
     decide_for_tasks(decision, job.id, command, actor);

@@ -1,6 +1,7 @@
 // Requeue: the job saves and leaves its nodes as when it is suspended, but nothing holds it, so
 // that the next pass starts it again: elsewhere, if a node of its is closed by then.
 
+#include "server/control/attempt/array_flow.h"
 #include "server/control/verbs/decide.h"
 #include "server/plan/carry_out.h"
 
@@ -26,7 +27,7 @@ Result<CommandReply> decide(Decision& decision, const RequeueJob& command, const
       !attempt.end->infrastructure)
     return failed_precondition("job {} is ending: {}", shown_id(job), attempt.end->reason);
   // It shall run again, so what kept it from that is taken back.
-  if (job.held) decision.emit(JobReleased{job.id});
+  release(decision, job);
   CommandReply reply{job.id, job.spec->name, "leaves already, and starts again by itself"};
   if (attempt.end) return reply;
   if (attempt.state == AttemptState::suspending) {

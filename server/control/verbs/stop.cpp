@@ -7,9 +7,9 @@
 namespace hai {
 
 Result<CommandReply> decide(Decision& decision, const StopJob& command, const Actor& actor) {
-  Result<const Job*> found = find_controllable(decision.state(), actor, command.job);
-  if (!found.is_ok()) return found.status();
-  const Job& job = *found.value();
+  const Result<Meant> meant = find_controllable_task(decision.state(), actor, command.job);
+  if (!meant.is_ok()) return meant.status();
+  const Job& job = made(decision, meant.value());
   CommandReply reply{job.id, job.spec->name, "stopped"};
   if (job.is_terminal()) {
     reply.message = fmt::format("has {} already", to_string(job.state));

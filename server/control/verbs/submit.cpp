@@ -9,6 +9,7 @@
 #include <ranges>
 #include <set>
 
+#include "common/check.h"
 #include "common/count_of.h"
 #include "common/hostlist.h"
 #include "server/control/attempt/array_flow.h"
@@ -257,10 +258,7 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
         "name: {} is the name of your unfinished job {}; take another or stop that one", spec.name,
         same->id.value);
   }
-  if (state.unfinished_count(actor.user) >= decision.knobs().max_unfinished_jobs_per_user) {
-    return resource_exhausted("{} has {} unfinished jobs, as many as allowed", actor.user,
-                              state.unfinished_count(actor.user));
-  }
+  RETURN_IF_ERROR(check_may_have_more(decision, actor.user));
   RETURN_IF_ERROR(check_room(state, spec));
   RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec, spec.priority));
   RETURN_IF_ERROR(check_interactive(state, decision.knobs(), actor.user, spec, {}));
@@ -268,6 +266,11 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   Result<std::vector<Dependency>> dependencies =
       resolve_dependencies(state, actor.user, spec, command.history, command.rerun_of);
   if (!dependencies.is_ok()) return dependencies.status();
+  if (const auto tasks = unmade_tasks(state, actor.user, spec); !tasks.empty()) {
+    for (const ArrayTask& task : tasks) make_task(decision, task.array, task.index);
+    dependencies = resolve_dependencies(state, actor.user, spec, command.history, command.rerun_of);
+    CHECK(dependencies.is_ok());
+  }
   JobId id{state.last_job().value + 1};
   decision.emit(JobSubmitted{id, actor.user, command.request_id,
                              std::make_shared<const JobSpec>(spec), std::move(dependencies).value(),

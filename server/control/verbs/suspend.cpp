@@ -1,6 +1,7 @@
 // Suspend: the job saves, leaves its nodes and stays away until somebody resumes it. Resume: it may
 // run again.
 
+#include "server/control/attempt/array_flow.h"
 #include "server/control/verbs/decide.h"
 #include "server/plan/carry_out.h"
 
@@ -15,7 +16,7 @@ Result<CommandReply> decide(Decision& decision, const SuspendJob& command, const
   RETURN_IF_ERROR(check_not_stopping(job));
   std::string reason =
       "suspended by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
-  if (!job.held) decision.emit(JobHeld{job.id, reason});
+  if (!job.held || job.is_held_by_limit()) decision.emit(JobHeld{job.id, reason});
   if (job.reservation) decision.emit(ReservationDropped{job.id, reason});
   if (job.is_array()) {
     decide_for_tasks(decision, job.id, command, actor);
@@ -30,13 +31,18 @@ Result<CommandReply> decide(Decision& decision, const SuspendJob& command, const
 }
 
 Result<CommandReply> decide(Decision& decision, const ResumeJob& command, const Actor& actor) {
-  Result<const Job*> found = find_controllable(decision.state(), actor, command.job);
-  if (!found.is_ok()) return found.status();
-  const Job& job = *found.value();
-  if (job.is_terminal())
-    return failed_precondition("job {} has {}", shown_id(job), to_string(job.state));
-  RETURN_IF_ERROR(check_not_stopping(job));
-  if (job.held) decision.emit(JobReleased{job.id});
+  const Result<Meant> meant = find_controllable_task(decision.state(), actor, command.job);
+  if (!meant.is_ok()) return meant.status();
+  if (const Job& found = *meant.value().job; found.is_terminal())
+    return failed_precondition("job {} has {}", shown_id(found), to_string(found.state));
+  RETURN_IF_ERROR(check_not_stopping(*meant.value().job));
+  RETURN_IF_ERROR(check_may_make(decision, meant.value()));
+  const Job& job = made(decision, meant.value());
+  if (job.is_terminal()) return CommandReply{job.id, job.spec->name, job.end_reason};
+  release(decision, job);
+  if (job.is_held_by_limit()) {
+    return CommandReply{job.id, job.spec->name, "waits for room in its array, " + job.hold_reason};
+  }
   if (job.is_array()) decide_for_tasks(decision, job.id, command, actor);
   return CommandReply{job.id, job.spec->name,
                       !job.has_live_attempt() ? "queued"

@@ -116,10 +116,16 @@ TEST_F(HistoryTest, FindsOneJob) {
     ++tasks;
     const Result<Job> named = job({.user = each.user, .name = each.spec->name});
     EXPECT_EQ(named.value().id, each.array_task->array) << "its tasks have its name, and are newer";
+    const Result<Job> task = job({.user = "ann", .name = "1_1", .task = each.array_task});
+    ASSERT_TRUE(task.is_ok()) << task.status().message();
+    EXPECT_EQ(task.value(), each);
   }
   EXPECT_GT(tasks, 0);
   EXPECT_EQ(job({.job = JobId{987'654}}).status().message(), "job 987654 does not exist");
   EXPECT_EQ(job({.user = "ann", .name = "x"}).status().message(), "job x of ann");
+  const ArrayTask no_task{some.id, 10'000'001};
+  EXPECT_EQ(job({.user = some.user, .name = some.spec->name, .task = no_task}).value(), some)
+      << "a job may be called so";
   EXPECT_EQ(job({.user = "ann"}).status().code(), Code::invalid_argument);
 }
 

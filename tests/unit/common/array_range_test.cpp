@@ -49,6 +49,26 @@ TEST(ArrayRange, WritesWhatIsLeft) {
   EXPECT_EQ(left("1-9:4", 2), "9");
   EXPECT_EQ(left("1,3,7-9", 1), "3,7-9");
   EXPECT_EQ(left("1,3,7-9", 3), "8-9");
+  EXPECT_EQ(left("0-3", 4), "");
+}
+
+TEST(ArrayRange, WritesWhatIsLeftWithoutSome) {
+  const auto left = [](const char* range, int from, const IndexSpans& skipped) {
+    return ArrayRange::parse(range).value().text_from(from, skipped);
+  };
+  EXPECT_EQ(left("0-9", 2, {{5, 6}}), "2-4,7-9");
+  EXPECT_EQ(left("0-9", 2, {{2, 3}, {9, 9}}), "4-8");
+  EXPECT_EQ(left("0-9", 2, {{2, 9}}), "");
+  EXPECT_EQ(left("0-40:10", 0, {{10, 10}, {30, 30}}), "0,20,40");
+  EXPECT_EQ(left("0-60:10,65-67", 1, {{20, 20}, {66, 66}}), "10,30-60:10,65,67");
+}
+
+TEST(ArrayRange, KnowsItsIndices) {
+  const ArrayRange range = ArrayRange::parse("1,4-10:3%2").value();
+  for (int index : {1, 4, 7, 10}) EXPECT_TRUE(range.contains(index)) << index;
+  for (int index : {0, 2, 5, 13, -1}) EXPECT_FALSE(range.contains(index)) << index;
+  EXPECT_EQ(range.with_limit(5), "1,4-10:3%5");
+  EXPECT_EQ(range.with_limit(0), "1,4-10:3");
 }
 
 TEST(ArrayRange, RefusesBadTextInOneSentence) {

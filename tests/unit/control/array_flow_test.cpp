@@ -3,8 +3,7 @@
 
 #include "server/control/attempt/array_flow.h"
 
-#include "server/model/invariants.h"
-#include "tests/unit/control/agent_reports.h"
+#include "tests/unit/control/array_cases.h"
 
 namespace hai::test {
 namespace {
@@ -13,23 +12,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-JobId submit(Cluster& c, const JobBuilder& builder) {
-  const auto reply = c.decide(SubmitJob{builder.spec(), builder.request_id()}, builder.user());
-  EXPECT_TRUE(reply.is_ok()) << reply.status().message();
-  return reply.value().job;
-}
-
-void tick(Cluster& c) {
-  c.decide_with(decide_arrays);
-  EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
-}
-
-const Job& task(const Cluster& c, JobId array, int index) {
-  const Job* found = c.state().find_task({array, index});
-  CHECK(found != nullptr);
-  return *found;
-}
 
 TEST(Array, IsOneRecordUntilItsTasksAreMade) {
   Cluster c = cluster(nodes(1, gpus(8)));
@@ -157,7 +139,7 @@ TEST(Array, ATaskIsNamedByItsArrayAndNumber) {
   EXPECT_EQ(task(c, id, 6).state, JobState::stopped);
   EXPECT_EQ(c.decide(StopJob{name, ""}, "bob").status().code(), Code::permission_denied);
   EXPECT_THAT(c.decide(StopJob{fmt::format("{}_8", id.value), ""}).status().message(),
-              HasSubstr("no unfinished task 8"));
+              HasSubstr("no task 8: its tasks are 5-7"));
   const auto next = c.decide(
       SubmitJob{job("next").depends_on(fmt::format("afterany:{}_7", id.value)).spec(), ""});
   ASSERT_TRUE(next.is_ok()) << next.status().message();

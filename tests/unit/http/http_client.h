@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 namespace hai {
@@ -40,10 +41,12 @@ class HttpClient {
   std::string read_until(const std::string& end = "") {
     std::string answer;
     char buffer[65536];
-    while (is_connected_ && (end.empty() || answer.find(end) == std::string::npos)) {
+    while (is_connected_) {
       const ssize_t n = ::recv(fd_, buffer, sizeof(buffer), 0);
       if (n <= 0) break;
+      const size_t seen = answer.size() - std::min(answer.size(), end.size());
       answer.append(buffer, static_cast<size_t>(n));
+      if (!end.empty() && answer.find(end, seen) != std::string::npos) break;
     }
     return answer;
   }

@@ -556,6 +556,7 @@ export interface ArrayJob {
   succeeded: number;
   failed: number;
   stopped: number;
+  to_come: string; // the indices of its tasks that are not made yet: "9,11-499"
 }
 
 export interface ArrayTask {

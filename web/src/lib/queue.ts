@@ -46,7 +46,7 @@ export function adviceFor(entry: Pick<QueueEntry, 'held' | 'pending_reason' | 'a
     case 'dependency':
       return 'Nothing: it starts when the jobs have succeeded that it starts after.';
     case 'array':
-      return 'Nothing: its tasks have their own places in the queue.';
+      return 'Nothing: its tasks have their own places in the queue, and as many may run at once as the array allows.';
     case 'begin_time':
       return 'Nothing: it starts at the time that it was given.';
     case 'user_inactive':
