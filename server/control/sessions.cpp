@@ -14,7 +14,8 @@ ConnectionId Sessions::open(ConnectionId connection, const std::string& node_nam
   sessions_.insert_or_assign(connection, Session{.connection = connection,
                                                  .node_name = node_name,
                                                  .identity = identity,
-                                                 .opened_at = now});
+                                                 .opened_at = now,
+                                                 .words_paid = words_paid_});
   by_name_[node_name] = connection;
   return replaced;
 }

@@ -3,6 +3,7 @@
 // Nothing here is stored; a new leader learns it again from the agents' first reports.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,6 +36,10 @@ struct TakenWords {
   std::optional<std::string> whole_life_state;
 };
 
+// What the programs of each user have said of themselves, as the time until which it is paid: when
+// that is far ahead of now, no more of it is taken.
+using WordsPaid = std::map<std::string, UnixTime>;
+
 struct Session {
   ConnectionId connection;
   std::string node_name;
@@ -45,7 +50,8 @@ struct Session {
   int64_t last_sequence = 0;
   bool has_reported = false;  // to this leader, on this connection
   std::map<RankKey, RankStatus> ranks;
-  std::map<RankKey, TakenWords> words;  // of ranks in `ranks`
+  std::map<RankKey, TakenWords> words;    // of ranks in `ranks`
+  std::shared_ptr<WordsPaid> words_paid;  // one for all sessions; null = not counted
   std::map<RankKey, SentOrder> sent;
   UnixTime no_launches_until{};  // a rank could not start there, by the node's fault
   std::string launch_trouble;
@@ -124,7 +130,7 @@ class Sessions {
   void heard_connected(MonoTime now) { heard_connected_at_ = now; }
   void set_term_start(MonoTime at) {
     contact_.clear(), proven_.clear(), bisections.clear(), hangs.clear(), refused.clear();
-    checks_paid_until_.clear();
+    checks_paid_until_.clear(), words_paid_->clear();
     term_start_ = at;
   }
   MonoTime term_start() const { return term_start_; }
@@ -145,6 +151,7 @@ class Sessions {
   std::map<NodeId, MonoTime> contact_;
   std::map<NodeId, ProvenLease> proven_;
   std::map<NodeId, UnixTime> checks_paid_until_;  // of nodes whose session has ended
+  std::shared_ptr<WordsPaid> words_paid_ = std::make_shared<WordsPaid>();
   MonoTime term_start_{};
   MonoTime deaf_until_{};
   MonoTime heard_connected_at_{};

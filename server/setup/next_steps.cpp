@@ -10,7 +10,7 @@ std::string next_steps(const SetupPlan& plan, bool is_started, const std::string
                                    plan.user.name, plan.path);
   if (!plan.is_founding) return text;
   if (!token.empty()) {
-    text += fmt::format("\nThe token of {}, shown this once ({} keeps it):\n  {}",
+    text += fmt::format("\nThe token of {}, shown this once ({} keeps it), for 90 days:\n  {}",
                         config.admin_user, config.admin_token_file, token);
   }
   // A certificate of a public CA is believed without --ca.

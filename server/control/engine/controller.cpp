@@ -92,7 +92,11 @@ void Controller::apply_bootstrap(Decision& decision) {
     decision.emit(UserSet{{.name = bootstrap_.admin_user, .role = Role::admin}});
     const std::string& hash = bootstrap_.admin_token_hash;
     if (!hash.empty() && state.find_token(hash) == nullptr)
-      decision.emit(TokenSet{{hash, bootstrap_.admin_user, "bootstrap", decision.now()}});
+      decision.emit(TokenSet{{.hash = hash,
+                              .user = bootstrap_.admin_user,
+                              .label = "bootstrap",
+                              .created_at = decision.now(),
+                              .expires_at = decision.now() + kBootstrapTokenTtl}});
   }
   if (!bootstrap_.public_quota_nodes || !state.quotas().empty()) return;
   for (Priority level : kPriorities) {

@@ -21,6 +21,10 @@
 
 namespace hai {
 
+// How long the first token holds: as long as others by default. Whoever signs in with it makes
+// another, or gives bootstrap.admin_user another name when it is too late.
+inline constexpr Duration kBootstrapTokenTtl = 90 * 24h;
+
 // What a fresh store is given so that somebody can use it.
 struct Bootstrap {
   std::string admin_user;

@@ -41,48 +41,65 @@ Duration pause_after(const std::string& word) {
   return 1s * (1 + static_cast<int64_t>(word.size() / 1024));
 }
 
+// Of all programs of a user a thousand words at once, and then 20 a second, of a KiB each; one with
+// many ranks would fill the store as well. He pays for none that is not taken.
+constexpr Duration kUserAheadMax = 50s;
+constexpr int kUserWordsPerSecond = 20;
+
 // The newest one counts. A node whose clock is ahead must not make its checkpoint the newest for
-// hours: what it says is from the future is from now, and no news when it is said again.
-void take_checkpoint(Decision& decision, TakenWords& taken, const Job& job,
-                     const RankStatus& status) {
+// hours: what it says is from the future is from now, and no news when it is said again. Gives how
+// long no other is taken; 0 = this one was no news.
+Duration take_checkpoint(Decision& decision, const Job& job, const RankStatus& status) {
   CheckpointInfo reported = *status.checkpoint;
   const std::optional<CheckpointInfo>& known = job.checkpoint;
   // Each report names the last checkpoint again. That of a node whose clock is ahead was taken as
   // of then, and is no news when that time has come.
   const bool is_same = known && known->path == reported.path && known->step == reported.step;
-  if (is_same && reported.at - known->at <= 2 * decision.knobs().heartbeat) return;
+  if (is_same && reported.at - known->at <= 2 * decision.knobs().heartbeat) return 0s;
   if (reported.at > decision.now()) {
-    if (is_same) return;
+    if (is_same) return 0s;
     reported.at = decision.now();
   }
-  if (known && reported.at <= known->at) return;
-  taken.no_checkpoint_until = decision.now() + pause_after(reported.path);
+  if (known && reported.at <= known->at) return 0s;
+  const Duration pause = pause_after(reported.path);
   decision.emit(CheckpointReported{job.id, status.key.attempt, std::move(reported)});
+  return pause;
 }
 
 // If ranks differ the one that spoke last counts: what was taken from a rank is no news when its
 // next report repeats it.
-void take_life_state(Decision& decision, TakenWords& taken, const Job& job,
-                     const RankStatus& status) {
-  if (taken.whole_life_state == status.whole_life_state) return;
+Duration take_life_state(Decision& decision, TakenWords& taken, const Job& job,
+                         const RankStatus& status) {
+  if (taken.whole_life_state == status.whole_life_state) return 0s;
   taken.whole_life_state = status.whole_life_state;
   const std::string& said = *status.whole_life_state;
-  if (said == job.whole_life_state) return;
-  taken.no_life_state_until = decision.now() + pause_after(said);
+  if (said == job.whole_life_state) return 0s;
   decision.emit(LifeStateSet{job.id, status.key.attempt, said});
+  return pause_after(said);
 }
 
 void take_program_words(Decision& decision, Session& session, const RankStatus& status) {
   if (!status.checkpoint && !status.whole_life_state) return;
   TakenWords& taken = session.words[status.key];
   const Job& job = *decision.state().find(status.key.job);
+  const UnixTime now = decision.now();
+  UnixTime unpaid{};
+  UnixTime& paid = session.words_paid ? (*session.words_paid)[job.user] : unpaid;
   const auto is_heard = [&](UnixTime quiet_until) {
-    return decision.now() >= quiet_until || status.phase == RankPhase::exited;  // its last word
+    if (status.phase == RankPhase::exited) return true;  // its last word
+    return now >= quiet_until && paid - now < kUserAheadMax;
   };
-  if (status.checkpoint && is_heard(taken.no_checkpoint_until))
-    take_checkpoint(decision, taken, job, status);
-  if (status.whole_life_state && is_heard(taken.no_life_state_until))
-    take_life_state(decision, taken, job, status);
+  const auto pay = [&](Duration pause, UnixTime& quiet_until) {
+    if (pause == Duration(0)) return;
+    quiet_until = now + pause;
+    paid = std::max(paid, now) + pause / kUserWordsPerSecond;
+  };
+  if (status.checkpoint && is_heard(taken.no_checkpoint_until)) {
+    pay(take_checkpoint(decision, job, status), taken.no_checkpoint_until);
+  }
+  if (status.whole_life_state && is_heard(taken.no_life_state_until)) {
+    pay(take_life_state(decision, taken, job, status), taken.no_life_state_until);
+  }
 }
 
 // A program that ended by itself before it could see the suspend request has ended as it meant to:

@@ -267,7 +267,9 @@ TEST(Bootstrap, HappensOnce) {
   auto a = w.leader("a");
   w.connect(*a, 1, "node-1");
   EXPECT_EQ(a->controller.state().find_user("ann")->role, Role::admin);
-  ASSERT_NE(a->controller.state().find_token(std::string(64, 'a')), nullptr);
+  const Token* token = a->controller.state().find_token(std::string(64, 'a'));
+  ASSERT_NE(token, nullptr);
+  EXPECT_EQ(token->expires_at, token->created_at + 90 * 24h);
   EXPECT_EQ(a->controller.state().quotas().size(), std::size(kPriorities));
   const Quota one{"public", "*", Priority::low, Quota::kUnlimited};
   auto removed = send(*a, RemoveQuota{one});

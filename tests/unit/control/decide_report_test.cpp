@@ -269,6 +269,43 @@ TEST(LifeState, OfAProgramThatSpeaksInALoopIsTakenNowAndThen) {
   EXPECT_EQ(c.job(id).whole_life_state, "9999") << "the last word counts";
 }
 
+TEST(LifeState, OfAUserWithManyProgramsThatSpeakInALoopIsTakenNowAndThen) {
+  constexpr int kNodes = 100;
+  Cluster c = cluster(nodes(kNodes + 1, gpus(8)));
+  c.add_user("bob");
+  const auto paid = std::make_shared<WordsPaid>();
+  std::vector<std::pair<JobId, FakeAgent>> programs;
+  for (int i = 1; i <= kNodes; ++i) {
+    const std::string node = fmt::format("node-{}", i);
+    programs.emplace_back(c.run(job(fmt::format("j{}", i)), {node}), FakeAgent(c, node));
+    programs.back().second.session.words_paid = paid;
+  }
+  const auto speak = [&](const std::string& word) {
+    size_t events = 0;
+    for (auto& [id, agent] : programs) {
+      events += agent.report({with_life_state(running({id, 1, 0}), word)}).size();
+    }
+    return events;
+  };
+  size_t events = 0;
+  for (int second = 0; second < 100; ++second) {
+    events += speak(std::to_string(second));
+    c.advance(1s);
+  }
+  EXPECT_EQ(events, 1'000 + 20 * 99) << "and not 10,000";
+  const std::string last = fmt::format("node-{}", kNodes + 1);
+  const JobId other = c.run(job("other").user("bob"), {last});
+  FakeAgent agent(c, last);
+  agent.session.words_paid = paid;
+  agent.report({with_life_state(running({other, 1, 0}), "here")});
+  EXPECT_EQ(c.job(other).whole_life_state, "here") << "others are heard all the same";
+  for (int second = 0; second < 10; ++second) {
+    c.advance(1s);
+    speak("done");
+  }
+  for (const auto& [id, each] : programs) EXPECT_EQ(c.job(id).whole_life_state, "done");
+}
+
 TEST(LifeState, OfManyBytesIsTakenRarely) {
   Cluster c = cluster(nodes(1, gpus(8)));
   JobId id = c.run(job("j"), {"node-1"});
