@@ -44,11 +44,13 @@ Result<int64_t> parse_bytes(std::string_view text) {
   const int64_t unit =
       bytes_of_unit(number_end == std::string_view::npos ? "" : text.substr(number_end));
   const size_t point = number.find('.');
+  const bool is_part_of_byte = point != std::string_view::npos && unit == 1;
   int64_t whole = 0;
   const char* const whole_end = number.data() + std::min(point, number.size());
   const auto parsed = std::from_chars(number.data(), whole_end, whole);
-  if (unit == 0 || parsed.ec == std::errc::invalid_argument || parsed.ptr != whole_end ||
-      number.find('.', point + 1) != std::string_view::npos || number.back() == '.') {
+  if (unit == 0 || is_part_of_byte || parsed.ec == std::errc::invalid_argument ||
+      parsed.ptr != whole_end || number.find('.', point + 1) != std::string_view::npos ||
+      number.back() == '.') {
     return invalid_argument("size '{}': write it like 64Gi, 500M or 4096", text.substr(0, 64));
   }
   if (parsed.ec != std::errc() || whole > kBytesMax / unit) {

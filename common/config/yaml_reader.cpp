@@ -177,16 +177,18 @@ bool YamlReader::strings(const std::string& path, std::vector<std::string>* out)
   const YamlNode* node = find_kind(path, YamlNode::Kind::list, "a list of texts");
   if (node == nullptr) return false;
   std::vector<std::string> result;
+  bool is_fine = true;
   for (size_t i = 0; i < node->items.size(); ++i) {
     const YamlNode& item = node->items[i];
     if (item.kind != YamlNode::Kind::scalar) {
+      is_fine = false;
       add_error(item.line, fmt::format("{}[{}]", path, i),
                 fmt::format("must be a text, is {}", to_string(item.kind)));
     }
     result.push_back(item.text);
   }
-  *out = std::move(result);
-  return true;
+  if (is_fine) *out = std::move(result);
+  return is_fine;
 }
 
 bool YamlReader::string_map(const std::string& path, std::map<std::string, std::string>* out) {

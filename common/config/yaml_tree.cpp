@@ -15,6 +15,7 @@
 #include <sstream>
 #include <utility>
 
+#include "common/ascii.h"
 #include "common/text_check.h"
 
 namespace hai {
@@ -56,14 +57,15 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    keep(mark, anchor, {YamlNode::Kind::null, line_of(mark), {}, {}, {}});
+    keep(mark, anchor, {YamlNode::Kind::null, line_of(mark), {}, {}, {}, false});
   }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (is_key_next()) {
       take_key(mark, value);
     } else {
-      keep(mark, anchor, {YamlNode::Kind::scalar, line_of(mark), value, {}, {}});
+      // The tag of what is not quoted and has none of its own is "?".
+      keep(mark, anchor, {YamlNode::Kind::scalar, line_of(mark), value, {}, {}, tag != "?"});
     }
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -203,6 +205,21 @@ const YamlEntry* YamlNode::find(std::string_view key) const {
     if (entry.key == key) return &entry;
   }
   return nullptr;
+}
+
+std::string_view plain_type(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::scalar || node.is_quoted || node.text.empty()) return "";
+  for (const std::string_view word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
+    if (node.text == word) return "true or false";
+  }
+  std::string_view number = node.text;
+  if (number.front() == '-' || number.front() == '+') number.remove_prefix(1);
+  const bool begins = !number.empty() && (is_digit(number.front()) || number.front() == '.');
+  double value = 0;
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), value);
+  const bool is_number = begins && parsed.ec != std::errc::invalid_argument &&
+                         parsed.ptr == number.data() + number.size();
+  return is_number ? "a number" : "";
 }
 
 std::string_view to_string(YamlNode::Kind kind) {

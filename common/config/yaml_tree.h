@@ -27,6 +27,7 @@ struct YamlNode {
   std::string text;                // of a scalar
   std::vector<YamlNode> items;     // of a list
   std::vector<YamlEntry> entries;  // of a map, in file order, keys unique
+  bool is_quoted = false;          // of a scalar: it stands in quotes, and so is a text
 
   const YamlEntry* find(std::string_view key) const;
 };
@@ -36,6 +37,10 @@ struct YamlEntry {
   int line = 0;  // of the key
   YamlNode value;
 };
+
+// What a scalar is if it is not a text: "a number" or "true or false"; "" for all that is quoted
+// and for all others.
+std::string_view plain_type(const YamlNode& node);
 
 std::string_view to_string(
     YamlNode::Kind kind);  // "empty", "a single value", "a list", "a mapping"

@@ -24,6 +24,28 @@ bool is_list_of_maps(const YamlNode* node) {
          node->items.front().kind == YamlNode::Kind::map;
 }
 
+// Whether what stands there may be read as a text. A number or a truth value without quotes is none
+// and was hardly meant: `image: 5`, `tags: [true]`.
+bool is_text(YamlReader& yaml, const std::string& path, const YamlNode& node) {
+  const std::string_view type = plain_type(node);
+  if (type.empty()) return true;
+  yaml.fail(path, fmt::format("must be a text, is {} {}: in quotes it is one",
+                              type == "a number" ? "the number" : "the word",
+                              std::string_view(node.text).substr(0, 64)));
+  return false;
+}
+
+// Keys whose numbers are words: of a command line, ids of jobs, numbers of tasks, "4090".
+// check_job_spec judges a name of digits, or a signal's number.
+bool takes_numbers(std::string_view path, const YamlNode& node) {
+  if (path == "spec.parameters") return true;
+  if (plain_type(node) != "a number") return false;
+  const bool is_whole = whole_number(node.text).has_value();
+  return path == "resource.gpu_type" || path == "array" ||
+         (is_whole &&
+          (path == "name" || path == "options.depends_on" || path == "options.suspend.signal"));
+}
+
 // HAI writes a service as a mapping.
 void read_services(YamlReader& yaml, std::vector<std::string>& out) {
   for (YamlReader* item : yaml.list("services")) {
@@ -62,14 +84,17 @@ struct KeyReader {
     const YamlNode* node = yaml.find(path);
     std::vector<std::string> words;
     if (path != "spec.parameters" || node == nullptr || node->kind != YamlNode::Kind::list) {
-      yaml.string(path, &out);
+      const bool is_read =
+          node == nullptr || takes_numbers(path, *node) || is_text(yaml, path, *node);
+      if (is_read) yaml.string(path, &out);
     } else if (yaml.strings(path, &words)) {
       out = join_words(words);  // else a text, split like a shell does
     }
   }
   void operator()(const std::string& path, std::string& group, std::string& zone) const {
     std::string text;
-    if (!yaml.string(path, &text)) return;
+    const YamlNode* node = yaml.find(path);
+    if (node == nullptr || !is_text(yaml, path, *node) || !yaml.string(path, &text)) return;
     const size_t mark = text.find('#');
     group = text.substr(0, mark);
     zone = mark == std::string::npos ? "" : text.substr(mark + 1);
@@ -124,11 +149,33 @@ struct KeyReader {
   void operator()(const std::string& path, std::vector<std::string>& out) const {
     const YamlNode* node = yaml.find(path);
     if (path == "services" && is_list_of_maps(node)) return read_services(yaml, out);
-    if (node == nullptr || node->kind != YamlNode::Kind::scalar) {
-      yaml.strings(path, &out);
-      return;
+    if (node == nullptr) return;
+    if (node->kind != YamlNode::Kind::scalar) {
+      read_list(path, *node, out);
+    } else if (takes_numbers(path, *node) || plain_type(*node).empty()) {
+      split(node->text, out);
+    } else {
+      yaml.fail(path, fmt::format("must be a list, as [{}], or one text with commas, is {} {}",
+                                  path == "services" ? "web:8888" : "a, b", plain_type(*node),
+                                  std::string_view(node->text).substr(0, 64)));
     }
-    std::string_view rest = node->text;
+  }
+
+ private:
+  void read_list(const std::string& path, const YamlNode& node,
+                 std::vector<std::string>& out) const {
+    bool is_fine = true;
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      // A service may be a mere port.
+      const bool is_port = path == "services" && whole_number(node.items[i].text).has_value();
+      const bool is_word = is_port || takes_numbers(path, node.items[i]) ||
+                           is_text(yaml, fmt::format("{}[{}]", path, i), node.items[i]);
+      is_fine = is_fine && is_word;
+    }
+    std::vector<std::string> words;
+    if (yaml.strings(path, &words) && is_fine) out = std::move(words);
+  }
+  static void split(std::string_view rest, std::vector<std::string>& out) {
     while (true) {
       const size_t comma = rest.find(',');
       std::string_view item = rest.substr(0, comma);
@@ -173,6 +220,27 @@ bool asks_for_nothing(const YamlNode* value) {
   return false;
 }
 
+// Of a key that means nothing here.
+bool is_left_out(std::string_view path, const YamlNode* value) {
+  // HAI's default mounts, which files therefore name without asking for anything.
+  const bool is_default = path == "options.mount_code" && value != nullptr && value->text == "2";
+  return is_default || asks_for_nothing(value);
+}
+
+// HAI counts in GB; here a number alone would be bytes. 0: it asks for nothing.
+int64_t read_hai_memory(YamlReader& reader, const std::string& path) {
+  int64_t bytes = 0;
+  const YamlNode* node = reader.find(path);
+  const bool is_number =
+      node != nullptr && (plain_type(*node) == "a number" || whole_number(node->text).has_value());
+  if (!is_number || node->text == "0") {
+    reader.bytes(path, &bytes, {.low = 0, .high = kMemoryPerNodeBytesMax});
+  } else {
+    reader.fail(path, fmt::format("say the unit, as {0}Gi", node->text));
+  }
+  return bytes;
+}
+
 // HAI's names of a node's parts, and of a job that leaves for every other. Its own go before them.
 void read_hai_resource(YamlReader& reader, JobSpec& spec) {
   int gpus = 0;
@@ -185,16 +253,8 @@ void read_hai_resource(YamlReader& reader, JobSpec& spec) {
       !reader.has("resource.cpus_per_node")) {
     spec.cpus_per_node = cpus;
   }
-  int64_t memory = 0;
-  const YamlNode* node = reader.find("resource.memory");
-  const bool has_unit = node == nullptr || node->kind != YamlNode::Kind::scalar ||
-                        whole_number(node->text).value_or(0) == 0;
-  if (!has_unit) {
-    reader.fail("resource.memory", fmt::format("say the unit, as {0}Gi", node->text));
-  } else if (reader.bytes("resource.memory", &memory, {.low = 0}) && memory > 0 &&
-             !reader.has("resource.memory_per_node")) {
-    spec.memory_per_node_bytes = memory;
-  }
+  const int64_t memory = read_hai_memory(reader, "resource.memory");
+  if (memory > 0 && !reader.has("resource.memory_per_node")) spec.memory_per_node_bytes = memory;
   bool is_spot = false;
   if (!reader.boolean("resource.is_spot", &is_spot) || !is_spot) return;
   if (spec.priority != Priority::automatic && spec.priority != Priority::low) {
@@ -206,7 +266,10 @@ void read_hai_resource(YamlReader& reader, JobSpec& spec) {
 
 void read_python_environment(YamlReader& reader, JobSpec& spec) {
   std::string text;
-  if (asks_for_nothing(reader.find("options.py_venv"))) return;
+  const YamlNode* node = reader.find("options.py_venv");
+  if (asks_for_nothing(node)) return;
+  const bool is_number = whole_number(node->text).has_value();  // as 202111
+  if (!is_number && !is_text(reader, "options.py_venv", *node)) return;
   if (!reader.string("options.py_venv", &text)) return;
   if (const Status status = parse_python_environment(text).status(); !status.is_ok()) {
     reader.fail("options.py_venv", status.message());
@@ -230,20 +293,22 @@ void read_hai_names(YamlReader& reader, JobSpec& spec) {
       !reader.has("resource.cpus_per_node")) {
     spec.cpus_per_node = cpus;
   }
-  int64_t memory = 0;
-  if (reader.bytes("options.override_node_resource.memory", &memory, {.low = 0}) &&
-      !reader.has("resource.memory_per_node")) {
-    spec.memory_per_node_bytes = memory;
-  }
+  const int64_t memory = read_hai_memory(reader, "options.override_node_resource.memory");
+  if (memory > 0 && !reader.has("resource.memory_per_node")) spec.memory_per_node_bytes = memory;
   int life_state = 0;
   if (reader.integer("options.whole_life_state", &life_state, {}) && life_state != 0) {
     spec.environments.emplace(kFirstLifeState, std::to_string(life_state));
   }
   read_python_environment(reader, spec);
   std::vector<std::string> nodes;
-  const bool has_nodes = reader.has("options.assigned_nodes");
-  if (has_nodes && !asks_for_nothing(reader.find("options.assigned_nodes")) &&
-      reader.strings("options.assigned_nodes", &nodes) && !reader.has("resource.nodes")) {
+  const YamlNode* named = reader.find("options.assigned_nodes");
+  if (named == nullptr || asks_for_nothing(named)) return;
+  bool is_fine = reader.strings("options.assigned_nodes", &nodes);
+  for (size_t i = 0; i < named->items.size(); ++i) {
+    const std::string path = fmt::format("options.assigned_nodes[{}]", i);
+    is_fine = is_text(reader, path, named->items[i]) && is_fine;
+  }
+  if (is_fine && !reader.has("resource.nodes")) {
     spec.node_filter.nodes = fmt::format("{}", fmt::join(nodes, ","));
   }
 }
@@ -270,7 +335,7 @@ bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>*
   read_hai_names(reader, *out);
   for (const HaiKey& key : unsupported_hai_keys()) {
     const std::string path(key.path);
-    if (reader.has(path) && asks_for_nothing(reader.find(path))) {
+    if (reader.has(path) && is_left_out(path, reader.find(path))) {
       const char* told = "not supported here; it asks for nothing and is left out";
       if (warnings != nullptr) warnings->push_back({reader.line_of(path), path, told});
       continue;
@@ -278,7 +343,9 @@ bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>*
     reader.refuse(path, fmt::format("not supported here: {}", key.instead));
   }
   for (const SpecError& error : check_job_spec(*out)) {
-    if (!reader.has_error(error.path)) reader.fail(error.path, error.message);
+    const bool is_of_hai = error.path == "resource.nodes" && !reader.has("resource.nodes");
+    const std::string path = is_of_hai ? "options.assigned_nodes" : error.path;
+    if (!reader.has_error(path)) reader.fail(path, error.message);
   }
   *errors = reader.finish();
   if (warnings != nullptr) std::ranges::sort(*warnings, {}, &SpecError::line);

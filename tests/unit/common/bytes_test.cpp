@@ -33,8 +33,9 @@ TEST(Bytes, ReadsEveryForm) {
 }
 
 TEST(Bytes, RefusesWhatIsNone) {
-  for (const char* text : {"", "G", "-1", "+1", "1 G", "1Gx", "1g", ".5G", "5.G", "1.2.3G", "0x10",
-                           "1.2345G", "1025Pi", "99999999999999999999", "9223372036854775807K"}) {
+  for (const char* text :
+       {"", "G", "-1", "+1", "1 G", "1Gx", "1g", "5.5", "5.5B", ".5G", "5.G", "1.2.3G", "0x10",
+        "1.2345G", "1025Pi", "99999999999999999999", "9223372036854775807K"}) {
     EXPECT_FALSE(parse_bytes(text).is_ok()) << text;
   }
   EXPECT_EQ(parse_bytes("64 GB").status().message(),
