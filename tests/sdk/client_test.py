@@ -5,6 +5,7 @@ import asyncio
 import http.server
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -15,6 +16,7 @@ import paths
 
 import hai
 import hai.client as client
+import hfai.client
 from hai import _context, _rest
 
 
@@ -184,7 +186,6 @@ class Contexts(unittest.TestCase):
 
 class Names(unittest.TestCase):
     def test_every_call_of_haIs_client_is_there_or_says_what_to_do(self):
-        import hfai.client
 
         for name in (
             "set_watchdog_time set_whole_life_state get_whole_life_state receive_suspend_command "
@@ -195,7 +196,8 @@ class Names(unittest.TestCase):
         for name in (
             "get_worker_user_info set_user_gpu_quota get_tasks_overview get_user_personal_storage "
             "get_task_ssh_ip create_node_port_svc delete_node_port_svc get_node_port_svc_list "
-            "set_swap_memory get_task_container_log create_haiprof_task"
+            "set_swap_memory get_task_container_log create_haiprof_task rerun_task validate_task "
+            "validate_experiment validate_nodes switch_schedule_zone"
         ).split():
             with self.assertRaisesRegex(client.Unsupported, f"{name} is not supported: "):
                 getattr(hfai.client, name)
@@ -219,6 +221,25 @@ class Names(unittest.TestCase):
         )
         missing = [name for name in names if f"`{name}" not in text]
         self.assertEqual(missing, [])
+
+    def test_every_call_of_the_readme_is_there_or_says_what_to_use(self):
+        with open(os.path.join(paths.SDK, "README.md")) as file:
+            table = file.read().split("| call of HAI's client | here |\n")[1].split("\n\n")[0]
+        calls = re.findall(r"`((?:Experiment\.)?[a-z]\w+)(?:\([^`]*\))?`", table)
+        self.assertGreater(len(calls), 45)
+        for call in calls:
+            if call in ("training", "succeed", "fail", "last_seen", "star", "chain_id"):
+                continue  # words of the explanations
+            if call.startswith("Experiment."):
+                self.assertTrue(callable(getattr(client.Experiment, call[11:])), call)
+                continue
+            try:
+                self.assertTrue(callable(getattr(hfai.client, call)), call)
+            except client.Unsupported as error:
+                self.assertRegex(str(error), f"^{call} is not supported: .{{10,}}")
+
+    def test_hais_second_name_of_a_submission(self):
+        self.assertIs(hfai.client.create_experiment_v2, client.create_experiment)
 
 
 if __name__ == "__main__":

@@ -308,6 +308,9 @@ def create_experiment(config, **kwargs):
     return _submitted(_rest.Rest(), _job_file(config))
 
 
+create_experiment_v2 = create_experiment  # job files have version 2
+
+
 @_coroutine
 def get_experiment(name=None, id=None, chain_id=None, **kwargs):
     """By id, by name, or by chain_id, which is the id as a text."""

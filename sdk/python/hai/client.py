@@ -21,6 +21,7 @@ from hai._experiment import (
     Experiment,
     Unsupported,
     create_experiment,
+    create_experiment_v2,
     get_cluster_overview,
     get_experiment,
     get_experiments,
@@ -38,6 +39,7 @@ __all__ = [
     "WARN_TYPE",
     "bind_hf_except_hook",
     "create_experiment",
+    "create_experiment_v2",
     "disable_warn",
     "get_cluster_overview",
     "get_experiment",
@@ -70,6 +72,11 @@ _INSTEAD = {
     "set_user_gpu_quota": "use hai quota set",
     "set_swap_memory": "the memory of a job is resource.memory_per_node of its file",
     "create_haiprof_task": "start the profiler in the job",
+    "rerun_task": "use Experiment.rerun",
+    "validate_task": "operators test the nodes of a job with hai validate NODE",
+    "validate_experiment": "operators test the nodes of a job with hai validate NODE",
+    "validate_nodes": "operators test nodes with hai validate NODE",
+    "switch_schedule_zone": "name the zone in resource.group of the job file, as training#A",
 }
 
 
