@@ -360,6 +360,9 @@ Result<ParsedWords> parse_with_environment(Command command, const std::vector<st
   environment.value().words.operands = std::move(parsed.value().operands);
   std::vector<GivenOption>& options = environment.value().words.options;
   options.insert(options.end(), parsed.value().options.begin(), parsed.value().options.end());
+  if (!submits_jobs(command)) {  // else they are told with what else is to be said of the job
+    for (const std::string& line : environment.value().words.warnings()) tell(command, line);
+  }
   return std::move(environment.value().words);
 }
 

@@ -29,6 +29,9 @@ struct MappedJob {
   std::string functions_text;  // functions of the shell, e.g. BASH_FUNC_module%%, as one text
   std::vector<std::string> warnings;
   bool is_held = false;  // it is to wait until somebody releases it
+  // Of a job with whole nodes, which says neither in its spec: what each node must have.
+  int least_cpus = 0;
+  int least_gpus = 0;
 };
 
 // `default_name`: the name of the script or program.

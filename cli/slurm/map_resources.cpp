@@ -170,6 +170,9 @@ Status set_cpus(const ParsedWords& words, MappedJob& job) {
   RETURN_IF_ERROR(read_count(words, "cpus-per-gpu", 65'536, per_gpu));
   job.plan.cpus_per_task = per_task.value_or(0);
   if (job.spec.gpus_per_node == 0) {
+    const int64_t of_tasks = int64_t{per_task.value_or(0)} * most_tasks_on_a_node(job);
+    const int64_t of_gpus = int64_t{per_gpu.value_or(0)} * std::max(1, job.least_gpus);
+    job.least_cpus = static_cast<int>(std::min<int64_t>(std::max(of_tasks, of_gpus), 1 << 30));
     if (per_task.value_or(1) > 1 || per_gpu) {
       job.warnings.push_back(
           "no GPU option: the job has whole nodes with all their CPUs, however many it asks for; "
@@ -198,7 +201,7 @@ Status set_memory(const ParsedWords& words, MappedJob& job) {
     if (given->option->name == "mem-per-cpu") {
       times = int64_t{std::max(1, job.plan.cpus_per_task)} * most_tasks_on_a_node(job);
     } else if (given->option->name == "mem-per-gpu") {
-      times = job.spec.gpus_per_node;
+      times = std::max(job.spec.gpus_per_node, job.least_gpus);
       if (times <= 0) return option_error(*given, "say how many GPUs, or use --mem");
     }
     constexpr int64_t kMost = int64_t{1} << 50;
@@ -206,6 +209,21 @@ Status set_memory(const ParsedWords& words, MappedJob& job) {
     job.spec.memory_per_node_bytes = bytes.value() * times;
   }
   return ok();
+}
+
+// Whole nodes with all that they have, as Slurm's --exclusive; a number of GPUs is what they must
+// have at least.
+void set_exclusive(MappedJob& job) {
+  int& gpus = job.spec.gpus_per_node;
+  if (gpus > 0) {
+    job.warnings.push_back(fmt::format(
+        "--exclusive: the job has whole nodes with all their GPUs, of which there are {} or more",
+        gpus));
+    job.least_gpus = gpus;
+  } else if (gpus == kNoGpus) {
+    job.warnings.push_back("--exclusive: the job has whole nodes, and with them their GPUs");
+  }
+  gpus = 0;
 }
 
 }  // namespace
@@ -270,7 +288,7 @@ Status set_resources(const ParsedWords& words, MappedJob& job) {
   RETURN_IF_ERROR(set_named_nodes(words, job));
   RETURN_IF_ERROR(set_constraint(words, job));
   RETURN_IF_ERROR(set_gpus(words, job));
-  if (words.has("exclusive")) job.spec.gpus_per_node = 0;
+  if (words.has("exclusive")) set_exclusive(job);
   RETURN_IF_ERROR(set_cpus(words, job));
   return set_memory(words, job);
 }

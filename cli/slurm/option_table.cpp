@@ -52,9 +52,8 @@ std::string_view to_string(Command command) {
 std::string_view to_string(Treatment treatment) {
   switch (treatment) {
     case Treatment::mapped:
+    case Treatment::anyway:
       return "mapped";
-    case Treatment::ignored:
-      return "ignored";
     case Treatment::warned:
       return "warned";
     case Treatment::refused:

@@ -17,11 +17,11 @@ enum class Argument { none, required, optional };  // optional: only as --name=V
 
 enum class Treatment {
   mapped,   // does what it does in Slurm, as far as `text` says
-  ignored,  // changes nothing here, and nobody would miss it
+  anyway,   // mapped without any code: what it asks for is so in any case, as `text` says
   warned,   // changes nothing here, and one line on standard error says so
   refused,  // nothing is done; `text` is what to do instead
 };
-std::string_view to_string(Treatment treatment);
+std::string_view to_string(Treatment treatment);  // "mapped" also for what is so anyway
 
 struct Option {
   std::string_view name;  // without the dashes

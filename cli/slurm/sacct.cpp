@@ -9,7 +9,6 @@
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
-#include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_query.h"
 #include "cli/slurm/job_words.h"
@@ -18,6 +17,7 @@
 #include "cli/slurm/sacct_fields.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/submit.h"
+#include "cli/slurm/view_values.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -165,7 +165,7 @@ Result<std::vector<v1::Job>> find(Client& client, const ParsedWords& words,
 }  // namespace
 
 int run_sacct(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_with_environment(kSacct, words);
+  const Result<ParsedWords> parsed = parse_view_words(kSacct, words);
   if (!parsed.is_ok()) return usage_error(kSacct, parsed.status().message());
   const ParsedWords& options = parsed.value();
   if (is_only_asking(kSacct, options)) return kOk;

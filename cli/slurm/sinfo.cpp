@@ -10,13 +10,13 @@
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
-#include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_query.h"
 #include "cli/slurm/json_views.h"
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/node_words.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/submit.h"
+#include "cli/slurm/view_values.h"
 #include "common/hostlist.h"
 
 namespace hai::cli::slurm {
@@ -86,7 +86,7 @@ void narrow(const ParsedWords& words, const std::vector<std::string>& names,
 }  // namespace
 
 int run_sinfo(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_with_environment(kSinfo, words);
+  const Result<ParsedWords> parsed = parse_view_words(kSinfo, words);
   if (!parsed.is_ok()) return usage_error(kSinfo, parsed.status().message());
   const ParsedWords& options = parsed.value();
   if (is_only_asking(kSinfo, options)) return kOk;

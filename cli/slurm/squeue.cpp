@@ -9,7 +9,6 @@
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
-#include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_query.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/json_views.h"
@@ -17,6 +16,7 @@
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/submit.h"
+#include "cli/slurm/view_values.h"
 #include "cli/unknown_filter.h"
 
 namespace hai::cli::slurm {
@@ -145,7 +145,7 @@ Result<std::string> render(Client& client, const ParsedWords& words, const Shown
 }  // namespace
 
 int run_squeue(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_with_environment(kSqueue, words);
+  const Result<ParsedWords> parsed = parse_view_words(kSqueue, words);
   if (!parsed.is_ok()) return usage_error(kSqueue, parsed.status().message());
   const ParsedWords& options = parsed.value();
   if (is_only_asking(kSqueue, options)) return kOk;

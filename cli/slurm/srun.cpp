@@ -183,6 +183,7 @@ int run_in_job(Session& session, const ParsedWords& words) {
         kSrun,
         option_error(given, "with --jobid one command runs beside the job's tasks").message());
   }
+  for (const std::string& line : words.warnings()) tell(kSrun, line);
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kSrun, client.status());
   v1::GetJobRequest request;

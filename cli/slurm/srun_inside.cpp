@@ -1,9 +1,12 @@
 #include "cli/slurm/srun_inside.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <set>
 
 #include "cli/exit_code.h"
 #include "cli/raw_terminal.h"
@@ -40,6 +43,47 @@ Status check_mpi_of_step(const ParsedWords& words, const Container& job) {
   return option_error(*words.find("mpi"), "not in a container image: use mpirun");
 }
 
+// The options that a step heeds; all others that mean something are of jobs.
+constexpr auto kOfSteps = std::to_array<std::string_view>({"chdir",
+                                                           "container-image",
+                                                           "container-mounts",
+                                                           "container-workdir",
+                                                           "cpus-per-task",
+                                                           "error",
+                                                           "exact",
+                                                           "exclusive",
+                                                           "export",
+                                                           "gpus",
+                                                           "gpus-per-node",
+                                                           "gpus-per-task",
+                                                           "gres",
+                                                           "help",
+                                                           "jobid",
+                                                           "kill-on-bad-exit",
+                                                           "label",
+                                                           "mpi",
+                                                           "nodelist",
+                                                           "nodes",
+                                                           "ntasks",
+                                                           "ntasks-per-node",
+                                                           "open-mode",
+                                                           "output",
+                                                           "overlap",
+                                                           "pty",
+                                                           "quiet",
+                                                           "quit-on-interrupt",
+                                                           "usage",
+                                                           "version"});
+
+std::string_view why_of_job(std::string_view option) {
+  if (option == "time") return "a step may last as long as its job: use timeout SECONDS PROGRAM";
+  if (option.starts_with("mem")) return "a step may use all of its job's memory";
+  if (option == "signal") return "the job's signal goes to all of its steps";
+  if (option == "job-name") return "steps have numbers and no names";
+  if (option == "cpus-per-gpu") return "say how many CPUs each task has with -c";
+  return "it is for jobs, and srun in a script starts a step of one";
+}
+
 // The job's first rank does it.
 int run_inside(const ParsedWords& words, const std::string& socket) {
   Result<StepRequest> request = step_of_options(words);
@@ -51,8 +95,10 @@ int run_inside(const ParsedWords& words, const std::string& socket) {
   Status checked = check_container_of_step(words, container.value(), container_of_job());
   if (checked.is_ok()) checked = check_mpi_of_step(words, container_of_job());
   if (!checked.is_ok()) return usage_error(kStep, checked.message());
+  const Result<std::vector<std::string>> warnings = step_warnings(words);
+  if (!warnings.is_ok()) return usage_error(kStep, warnings.status().message());
   if (!words.has("quiet")) {
-    for (const std::string& line : words.warnings()) tell(kStep, line);
+    for (const std::string& line : warnings.value()) tell(kStep, line);
   }
   StepRequest& step = request.value();
   if (step.terminal.is_wanted != 0) {
@@ -91,6 +137,24 @@ int run_inside(const ParsedWords& words, const std::string& socket) {
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> step_warnings(const ParsedWords& words) {
+  std::vector<std::string> lines = words.warnings();
+  std::set<std::string_view> seen;
+  for (const GivenOption& given : words.options) {
+    const std::string_view name = given.option->name;
+    if (given.option->treatment != Treatment::mapped ||
+        std::ranges::find(kOfSteps, name) != kOfSteps.end()) {
+      continue;
+    }
+    if (name == "exclude") return option_error(given, "of a step name the nodes it is for with -w");
+    const bool asks_for_all = name == "mem" && given.value == "0";
+    if (asks_for_all || !seen.insert(name).second) continue;
+    lines.push_back(
+        fmt::format("{}--{} has no effect in a job: {}", given.where, name, why_of_job(name)));
+  }
+  return lines;
+}
 
 Status check_srun_words(const ParsedWords& words) {
   if (words.operands.empty()) return invalid_argument("no command given to execute");

@@ -9,9 +9,11 @@
 
 #include "cli/client.h"
 #include "cli/format.h"
+#include "cli/node_list.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/submission.h"
+#include "common/count_of.h"
 #include "common/hex.h"
 #include "common/text_check.h"
 #include "proto/convert/spec_convert.h"
@@ -74,7 +76,42 @@ Status hold(Command command, Client& client, int64_t id, std::optional<UnixTime>
   return ok();
 }
 
+Status ask_whole_nodes(Client& client, const MappedJob& job) {
+  if (job.least_cpus == 0 && job.least_gpus == 0) return ok();
+  v1::ListNodesRequest request;
+  request.set_group(job.spec.group);
+  request.set_zone(job.spec.zone);
+  const Result<std::vector<v1::Node>> nodes = all_nodes(client, std::move(request));
+  RETURN_IF_ERROR(nodes.status());
+  return check_whole_nodes(job, nodes.value());
+}
+
 }  // namespace
+
+Status check_whole_nodes(const MappedJob& job, const std::vector<v1::Node>& nodes) {
+  int most_cpus = 0, most_gpus = 0, fitting = 0;
+  for (const v1::Node& node : nodes) {
+    // One that has not said what it has may have it.
+    const int cpus = node.cpus() == 0 ? job.least_cpus : node.cpus();
+    most_cpus = std::max(most_cpus, cpus);
+    most_gpus = std::max(most_gpus, node.gpus());
+    if (cpus >= job.least_cpus && node.gpus() >= job.least_gpus) ++fitting;
+  }
+  // No such group: the server says which there are.
+  if (nodes.empty() || fitting >= job.spec.node_count) return ok();
+  const std::string& group = job.spec.group;
+  if (job.least_cpus > most_cpus) {
+    return invalid_argument("{} CPUs of a node are asked for, but no node of {} has more than {}",
+                            job.least_cpus, group, most_cpus);
+  }
+  if (job.least_gpus > most_gpus) {
+    return invalid_argument("{} GPUs of a node are asked for, but no node of {} has more than {}",
+                            job.least_gpus, group, most_gpus);
+  }
+  return invalid_argument("{} asked for, but {} of {} the CPUs and GPUs that the job names",
+                          count_of(job.spec.node_count, "node"), fitting,
+                          fitting == 1 ? group + " has" : group + " have");
+}
 
 Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
                            const std::string& script) {
@@ -90,6 +127,7 @@ Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
   if (!fs::is_directory(spec.workspace, error)) {
     return invalid_argument("there is no directory {}", spec.workspace);
   }
+  RETURN_IF_ERROR(ask_whole_nodes(client, job));
   const std::optional<UnixTime> begin_at = spec.begin_at;
   if (job.is_held) {
     const UnixTime earliest =
@@ -113,6 +151,7 @@ Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
 }
 
 Result<std::string> ask_start(Client& client, const MappedJob& job) {
+  RETURN_IF_ERROR(ask_whole_nodes(client, job));
   v1::WhatIfRequest request;
   *request.mutable_submit() = to_proto(job.spec);
   Result<v1::WhatIfReply> reply = client.what_if(request);

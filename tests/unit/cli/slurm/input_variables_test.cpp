@@ -5,11 +5,15 @@
 
 #include <map>
 
+#include "cli/slurm/map_job.h"
+#include "cli/slurm/view_values.h"
+
 namespace hai::cli::slurm {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 Result<EnvironmentOptions> options_of(Command command, std::map<std::string, std::string> variables,
                                       bool in_job = false) {
@@ -96,6 +100,34 @@ TEST(InputVariables, WithoutAnEquivalentAreWarnedAbout) {
               ElementsAre(HasSubstr("SLURM_TIME_FORMAT has no effect")));
   EXPECT_TRUE(
       options_of(Command::squeue, {{"SLURM_TIME_FORMAT", "standard"}}).value().warnings.empty());
+}
+
+// As Slurm's commands, which have the same variables and other letters.
+TEST(SlurmVariables, AFormatThatIsNotKnownIsLeftOutOfAView) {
+  const auto dropped = [](Command command, const EnvironmentMap& variables,
+                          const std::vector<std::string>& words) {
+    const auto read = [&](const std::string& name) -> std::optional<std::string> {
+      const auto found = variables.find(name);
+      return found == variables.end() ? std::nullopt : std::optional(found->second);
+    };
+    ParsedWords all = environment_options(command, read).value().words;
+    const ParsedWords given = parse_words(command, words).value();
+    all.options.insert(all.options.end(), given.options.begin(), given.options.end());
+    const std::vector<std::string> lines = drop_unknown_values(command, all);
+    return std::pair(lines, all.options.size());
+  };
+  using Lines = std::vector<std::string>;
+  const auto [lines, left] =
+      dropped(Command::squeue,
+              {{"SQUEUE_FORMAT", "%i %1"}, {"SQUEUE_SORT", "P"}, {"SQUEUE_STATES", "X"}}, {});
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("SQUEUE_FORMAT: "), HasSubstr("SQUEUE_STATES: ")));
+  EXPECT_THAT(lines[0], HasSubstr("; it is ignored"));
+  EXPECT_EQ(left, 1u);
+  EXPECT_EQ(dropped(Command::squeue, {{"SQUEUE_FORMAT", "%i %j"}}, {"-o", "%1"}).first, Lines{})
+      << "what is on the command line is refused, not left out";
+  EXPECT_THAT(dropped(Command::squeue, {{"SQUEUE_FORMAT2", "nothing"}}, {}).first, SizeIs(1));
+  EXPECT_THAT(dropped(Command::sinfo, {{"SINFO_FORMAT", "%1"}}, {}).first, SizeIs(1));
+  EXPECT_THAT(dropped(Command::sacct, {{"SACCT_FORMAT", "JobID,Nothing"}}, {}).first, SizeIs(1));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/slurm/map_container.h"
+#include "cli/slurm/submit.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -100,6 +101,42 @@ TEST(SlurmMapping, WhichNodes) {
   EXPECT_THAT(error_of({"-w", "node-1", "-N2"}), HasSubstr("2 nodes are asked for, and 1 named"));
   EXPECT_THAT(error_of({"-w", "./hosts"}), HasSubstr("files are not read"));
   EXPECT_THAT(error_of({"-x", "node-[2-1]"}), HasSubstr("range 2-1 runs backwards"));
+}
+
+v1::Node node_with(int cpus, int gpus) {
+  v1::Node node;
+  node.set_cpus(cpus);
+  node.set_gpus(gpus);
+  return node;
+}
+
+TEST(SlurmMapping, WholeNodesMustHaveWhatIsAskedOfThem) {
+  const auto judged = [](const std::vector<std::string>& words,
+                         const std::vector<v1::Node>& nodes) {
+    return check_whole_nodes(mapped(words).value(), nodes);
+  };
+  const std::vector<v1::Node> nodes = {node_with(64, 8), node_with(16, 4)};
+  EXPECT_TRUE(judged({"-c64"}, nodes).is_ok());
+  EXPECT_EQ(judged({"-c5000"}, nodes).message(),
+            "5000 CPUs of a node are asked for, but no node of training has more than 64");
+  EXPECT_FALSE(judged({"-c16", "-N1", "-n5"}, nodes).is_ok()) << "all on one node";
+  EXPECT_EQ(judged({"-c32", "-N2", "-n2"}, nodes).message(),
+            "2 nodes asked for, but 1 of training has the CPUs and GPUs that the job names");
+  EXPECT_TRUE(judged({"-c5000"}, {node_with(0, 8)}).is_ok()) << "it has not said how many";
+  EXPECT_TRUE(judged({"-c5000"}, {}).is_ok()) << "the server says that there is no such group";
+  EXPECT_TRUE(judged({"--exclusive", "--gres=gpu:8"}, nodes).is_ok());
+  EXPECT_EQ(judged({"--exclusive", "--gres=gpu:16"}, nodes).message(),
+            "16 GPUs of a node are asked for, but no node of training has more than 8");
+}
+
+TEST(SlurmMapping, ExclusiveSaysThatItGivesWholeNodes) {
+  EXPECT_THAT(mapped({"--exclusive", "--gres=gpu:4"}).value().warnings,
+              ElementsAre(HasSubstr("whole nodes with all their GPUs, of which there are 4")));
+  EXPECT_THAT(mapped({"--exclusive", "--gres=none"}).value().warnings,
+              ElementsAre(HasSubstr("whole nodes, and with them their GPUs")));
+  EXPECT_THAT(mapped({"--exclusive"}).value().warnings, IsEmpty());
+  EXPECT_EQ(spec_of({"--exclusive", "--gres=gpu:4", "--mem-per-gpu=2G"}).memory_per_node_bytes,
+            int64_t{8} << 30);
 }
 
 TEST(SlurmMapping, Gpus) {

@@ -100,7 +100,6 @@ TEST(SlurmOptions, WhatHasNoEffectIsTold) {
                                              {Command::sbatch, {"--propagate=NONE"}},
                                              {Command::sbatch, {"--mem-bind=none"}},
                                              {Command::sbatch, {"--profile=none"}},
-                                             {Command::sbatch, {"--comment=a word"}},
                                              {Command::sbatch, {"--tmp=0"}},
                                              {Command::srun, {"--wait=0"}}};
   for (const auto& [command, words] : kSame) {
