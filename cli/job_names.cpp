@@ -178,7 +178,28 @@ Result<std::vector<std::string>> select_jobs(const JobSelection& selection,
   return names;
 }
 
+Result<int64_t> find_array(Client& client, const std::string& word) {
+  v1::GetJobRequest request;
+  request.set_job(word);
+  const Result<v1::Job> job = client.get_job(request);
+  RETURN_IF_ERROR(job.status());
+  if (job.value().has_array()) return job.value().id();
+  const std::string hint = job.value().has_array_task()
+                               ? fmt::format("; its array is {}", job.value().array_task().array())
+                               : "";
+  return invalid_argument("--array: job {} ({}) is no array{}", job.value().id(),
+                          job.value().name(), hint);
+}
+
 Result<std::vector<std::string>> find_selected(Client& client, const JobSelection& selection) {
+  if (!selection.array_word.empty()) {
+    const Result<int64_t> array = find_array(client, selection.array_word);
+    RETURN_IF_ERROR(array.status());
+    JobSelection resolved = selection;
+    resolved.array_word.clear();
+    resolved.array = array.value();
+    return find_selected(client, resolved);
+  }
   const bool needs_jobs =
       selection.has_filters() || !selection.user.empty() ||
       std::any_of(selection.words.begin(), selection.words.end(), [](const std::string& word) {

@@ -27,10 +27,12 @@ struct JobSelection {
   std::string group;
   int64_t array = 0;  // tasks of this one; 0 = any jobs, and no tasks
   std::string user;   // "" = the caller
+  std::string
+      array_word;  // the array's id or name as it was said; find_selected makes `array` of it
 
   // Whether it chooses jobs without words.
   bool has_filters() const {
-    return !states.empty() || !tags.empty() || !group.empty() || array != 0;
+    return !states.empty() || !tags.empty() || !group.empty() || array != 0 || !array_word.empty();
   }
 };
 
@@ -44,6 +46,9 @@ bool is_pattern(const std::string& word);
 // that means no job.
 Result<std::vector<std::string>> select_jobs(const JobSelection& selection,
                                              const std::vector<v1::Job>& own);
+
+// The id of an array that is named by its id or its name; an error for a job that is none.
+Result<int64_t> find_array(Client& client, const std::string& word);
 
 // Asks the server for the caller's jobs only if the selection needs them.
 Result<std::vector<std::string>> find_selected(Client& client, const JobSelection& selection);

@@ -1,5 +1,7 @@
 #include "cli/commands/each_job.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,18 @@
 #include "cli/session.h"
 
 namespace hai::cli {
+namespace {
+
+// What is wrong with a state of jobs that are to be stopped, suspended and the like; "" = nothing.
+std::string is_unfinished_state(const std::string& state) {
+  if (state != "succeeded" && state != "failed" && state != "stopped") return "";
+  return fmt::format(
+      "{0} jobs have ended, this is for queued, running or suspended ones; hai rerun --state {0} "
+      "runs such jobs again",
+      state);
+}
+
+}  // namespace
 
 void add_job_filters(CLI::App& verb, JobSelection& which) {
   const bool ended = which.among == JobSelection::Among::ended;
@@ -18,13 +32,11 @@ void add_job_filters(CLI::App& verb, JobSelection& which) {
   if (ended) {
     state->check(CLI::IsMember({"succeeded", "failed", "stopped"}));
   } else {
-    state->check(CLI::IsMember({"queued", "running", "suspended"}));
+    state->check(is_unfinished_state, "")->check(CLI::IsMember({"queued", "running", "suspended"}));
   }
   verb.add_option("--tag", which.tags, whose + "with this tag")->allow_extra_args(false);
   verb.add_option("-g,--group", which.group, whose + "for this node group");
-  verb.add_option("--array", which.array, "tasks of this array")
-      ->type_name("ID")
-      ->check(CLI::PositiveNumber);
+  verb.add_option("--array", which.array_word, "tasks of this array")->type_name("ARRAY");
   verb.add_option("-u,--user", which.user, "of this user's jobs, not yours; for operators");
 }
 

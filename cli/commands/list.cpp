@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/exit_code.h"
 #include "cli/format.h"
+#include "cli/job_names.h"
 #include "cli/job_view.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -28,7 +29,8 @@ struct ListOptions {
   bool all_users = false;
   bool all_finished = false;
   bool tasks = false;
-  int64_t array = 0;
+  std::string array;     // its id or name
+  int64_t array_id = 0;  // of that
   int page = 0;
   int page_size = 12;
   bool watch = false;
@@ -43,7 +45,7 @@ v1::ListJobsRequest request_of(const ListOptions& options) {
   request.mutable_tags()->Assign(options.tags.begin(), options.tags.end());
   request.set_all_users(options.all_users && options.user.empty());
   request.set_tasks(options.tasks);
-  request.set_array(options.array);
+  request.set_array(options.array_id);
   request.set_page_size(kJobPageSize);
   return request;
 }
@@ -134,9 +136,14 @@ Result<std::string> render(const Session& session, Client& client, const ListOpt
                    session.terminal);
 }
 
-int list(Session& session, const ListOptions& options) {
+int list(Session& session, ListOptions options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
+  if (!options.array.empty()) {
+    const Result<int64_t> array = find_array(*client.value(), options.array);
+    if (!array.is_ok()) return session.fail(array.status());
+    options.array_id = array.value();
+  }
   const auto show = [&] { return render(session, *client.value(), options); };
   if (options.watch) return session.fail(watch(session, *client.value(), {}, show));
   const Result<std::string> text = show();
@@ -160,9 +167,7 @@ void add_list(CLI::App& app, Session& session) {
   verb->add_option("--tag", options->tags, "jobs with this tag")->allow_extra_args(false);
   verb->add_flag("--finished", options->all_finished, "all finished jobs too, however old");
   verb->add_flag("--tasks", options->tasks, "tasks of arrays, too, a line each");
-  verb->add_option("--array", options->array, "the tasks of this array")
-      ->type_name("ID")
-      ->check(CLI::PositiveNumber);
+  verb->add_option("--array", options->array, "the tasks of this array")->type_name("ARRAY");
   verb->add_option("-p,--page", options->page, "this page of all jobs, 1 = the newest")
       ->type_name("PAGE")
       ->check(CLI::Range(1, 1'000'000));

@@ -15,6 +15,7 @@
 #include "cli/session.h"
 #include "cli/submission.h"
 #include "cli/workspace.h"
+#include "cli/workspace_room.h"
 #include "common/shell_words.h"
 #include "proto/convert/spec_convert.h"
 
@@ -49,6 +50,7 @@ struct WorkspaceOptions {
   std::string job;
   bool deletes = false;
   bool is_dry = false;
+  bool is_forced = false;
 };
 
 enum class Way { push, pull, diff };
@@ -108,9 +110,11 @@ class Carrier {
   bool is_own_ = false;
 };
 
-std::vector<std::string> words_of(const Workspace& workspace, const std::string& job, Way way,
-                                  const WorkspaceOptions& options) {
-  const bool is_dry = options.is_dry || way == Way::diff;
+// How rsync is to tell: as a copy, as the changes it would make, or as sums of those.
+enum class Tells { copy, changes, sums };
+
+std::vector<std::string> words_of(const Workspace& workspace, const std::string& there, Way way,
+                                  const WorkspaceOptions& options, Tells tells) {
   std::vector<std::string> words = {"rsync", "--archive", "--compress", "--partial", "--mkpath",
                                     "-e",    kCarrier,    "--no-owner", "--no-group"};
   for (const char* name : {".haiignore", ".hfignore"}) {
@@ -122,16 +126,64 @@ std::vector<std::string> words_of(const Workspace& workspace, const std::string&
   if (options.deletes) words.emplace_back("--delete");
   // What a person has edited here since is not taken from him.
   if (way == Way::pull) words.emplace_back("--update");
-  if (is_dry) {
+  if (tells == Tells::sums) {
+    words.insert(words.end(), {"--dry-run", "--stats", "--no-h"});
+  } else if (tells == Tells::changes) {
     words.insert(words.end(), {"--dry-run", "--itemize-changes", "--omit-dir-times"});
   } else {
     words.emplace_back(::isatty(STDOUT_FILENO) != 0 ? "--info=progress2,stats1" : "--info=stats1");
   }
-  const std::string there = job + ":" + workspace.there + "/";
   words.emplace_back("--");
   words.push_back(way == Way::pull ? there : workspace.here + "/");
   words.push_back(way == Way::pull ? workspace.here + "/" : there);
   return words;
+}
+
+Result<CopySize> sums_of(const std::vector<std::string>& words) {
+  std::string output;
+  const int code = run_child(words, output);
+  const std::optional<CopySize> size = parse_rsync_stats(output);
+  if (code == 0 && size) return *size;
+  return failed_precondition("rsync cannot tell how much there is to copy: it ended with code {}",
+                             code);
+}
+
+// Of the folder's file system on the node, or of the nearest one above it that is there.
+std::optional<int64_t> free_on_node(const std::string& self, const std::string& job,
+                                    const std::string& folder) {
+  constexpr const char* kAsk =
+      R"(d=$1; while [ ! -d "$d" ]; do d=$(dirname "$d"); done; stat -f -c '%b %a %S' "$d")";
+  std::string output;
+  const int code = run_child({self, "shell", job, "--", "sh", "-c", kAsk, "sh", folder}, output);
+  return code == 0 ? parse_free_bytes(output) : std::nullopt;
+}
+
+// Before anything runs for it: what was never pushed goes as a whole.
+Status check_first_push(const Workspace& workspace, const WorkspaceOptions& options) {
+  if (options.is_forced || find_workspace(workspace.here)) return ok();
+  const std::string nowhere = workspace.here + "/.hai-nowhere/";
+  const Result<CopySize> size =
+      sums_of(words_of(workspace, nowhere, Way::push, options, Tells::sums));
+  RETURN_IF_ERROR(size.status());
+  return check_workspace_size(workspace.here, size.value().all);
+}
+
+Status check_room(const Workspace& workspace, const std::string& job, Way way,
+                  const WorkspaceOptions& options) {
+  if (options.is_forced) return ok();
+  const std::string there = job + ":" + workspace.there + "/";
+  const Result<CopySize> size = sums_of(words_of(workspace, there, way, options, Tells::sums));
+  RETURN_IF_ERROR(size.status());
+  const int64_t bytes = size.value().to_copy;
+  const std::string& from = way == Way::push ? workspace.here : workspace.there;
+  RETURN_IF_ERROR(check_workspace_size(from, bytes));
+  if (options.deletes) return ok();  // how much that frees nobody knows
+  const std::string& into = way == Way::push ? workspace.there : workspace.here;
+  std::error_code error;
+  const std::optional<int64_t> free =
+      way == Way::push ? free_on_node(getenv("HAI_SELF"), job, into)
+                       : std::optional(static_cast<int64_t>(fs::space(into, error).available));
+  return free && !error ? check_free_space(into, bytes, *free) : ok();
 }
 
 Result<Workspace> workspace_of(const WorkspaceOptions& options) {
@@ -159,6 +211,11 @@ int carry(Session& session, Way way, const WorkspaceOptions& options) {
     return session.fail(
         failed_precondition("there is no rsync here: apt-get install rsync; nodes need it, too"));
   }
+  const bool copies = way != Way::diff && !options.is_dry;
+  if (way == Way::push && copies) {
+    const Status checked = check_first_push(workspace.value(), options);
+    if (!checked.is_ok()) return session.fail(checked);
+  }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   Carrier carrier(*client.value());
@@ -169,14 +226,20 @@ int carry(Session& session, Way way, const WorkspaceOptions& options) {
   std::error_code error;
   setenv("HAI_SELF", fs::read_symlink("/proc/self/exe", error).c_str(), 1);
   if (!session.context.empty()) setenv("HAI_CONTEXT", session.context.c_str(), 1);
-  const int code = run_child(words_of(workspace.value(), carrier.job(), way, options));
+  if (copies) {
+    const Status checked = check_room(workspace.value(), carrier.job(), way, options);
+    if (!checked.is_ok()) return session.fail(checked);
+  }
+  const std::string there = carrier.job() + ":" + workspace.value().there + "/";
+  const int code = run_child(
+      words_of(workspace.value(), there, way, options, copies ? Tells::copy : Tells::changes));
   if (code != 0) {
     return session.fail(failed_precondition(
         "rsync ended with code {}, as it says above; what it has brought stays, and the same "
         "command goes on from there",
         code));
   }
-  if (way != Way::push || options.is_dry) return kOk;
+  if (way != Way::push || !copies) return kOk;
   if (const Status status = remember_workspace(workspace.value()); !status.is_ok())
     return session.fail(status);
   say(fmt::format("{} is {} on the cluster: what you submit from here runs there",
@@ -193,6 +256,9 @@ void add_way(CLI::App& parent, Session& session, const std::shared_ptr<Workspace
   verb->add_option("-g,--group", options->group, "node group whose nodes have that storage");
   verb->add_option("--job", options->job, "through this running job of yours, not a small new one");
   if (way != Way::diff) verb->add_flag("-n,--dry-run", options->is_dry, "say what it would do");
+  if (way != Way::diff)
+    verb->add_flag("--force", options->is_forced,
+                   "copy more than 50 GiB, or than seems to be free");
   verb->add_flag("--delete", options->deletes, "what is gone on the one side goes on the other");
   verb->callback([&session, options, way] { session.exit_code = carry(session, way, *options); });
 }

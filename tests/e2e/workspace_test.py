@@ -2,6 +2,8 @@
 but only the nodes are asked for the one that is there."""
 
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import unittest
@@ -65,6 +67,37 @@ class WorkspaceTest(ClusterTest):
         self.assertIn("# better", edited.read_text())
         self.assertEqual((self.here / "secret").read_text(), "stays here")
 
+    def test_a_huge_folder_is_refused_before_anything_runs(self):
+        with open(self.here / "checkpoint.pt", "wb") as file:
+            file.truncate(100 << 30)  # takes no room here, and 100 GiB there
+        done = self.hai("workspace", "push", "--to", self.there)
+        self.assertEqual((done.code, done.err.count("\n")), (4, 1), done)
+        self.assertIn(f"{self.here} has 100.0 GiB to copy, at most 50.0 GiB", done.err)
+        self.assertFalse(self.there.exists(), "nothing is left there")
+        self.assertFalse((self.here / ".hai-workspace").exists())
+        self.assertEqual(self.carriers(), [], "no job was begun for it")
+        # What is left out does not count; what comes later is counted as what it adds.
+        (self.here / ".haiignore").write_text("*.pt\n/secret\n*.tmp\n")
+        self.push("--to", self.there)
+        (self.here / ".haiignore").write_text("/secret\n*.tmp\n")
+        self.assertEqual(self.hai("workspace", "push").code, 4)
+        self.assertFalse((self.there / "checkpoint.pt").exists())
+
+    def test_what_does_not_fit_there_is_not_begun(self):
+        room = os.statvfs("/dev/shm")
+        free = room.f_bavail * room.f_frsize
+        if not 0 < free < 40 << 30:
+            self.skipTest("needs a /dev/shm with less than 40 GiB free")
+        there = pathlib.Path("/dev/shm") / f"hai-{os.getpid()}" / "llm"
+        self.addCleanup(shutil.rmtree, there.parent, True)
+        with open(self.here / "data" / "big", "wb") as file:
+            file.truncate(free + (1 << 30))
+        done = self.hai("workspace", "push", "--to", there)
+        self.assertEqual(done.code, 4, done)
+        self.assertRegex(done.err, f"GiB to copy, but {there} has .* GiB free: nothing was copied")
+        self.assertFalse(there.parent.exists(), "not even its folder")
+        self.assertEqual(self.carriers(), ["stopped"])
+
     def test_only_what_has_changed_goes_and_a_diff_says_what(self):
         self.push("--to", self.there)
         (self.here / "data" / "corpus").write_text("other words\n")
@@ -92,7 +125,10 @@ class WorkspaceTest(ClusterTest):
 
     def test_a_laptop_that_was_closed_holds_nothing_for_long(self):
         # An rsync that never speaks: the job runs, and then nobody is there any more.
-        (self.here / "rsync").write_text("#!/bin/sh\nexec sleep 600\n")
+        rsync = shutil.which("rsync")
+        (self.here / "rsync").write_text(
+            f'#!/bin/sh\ncase "$*" in *--stats*) exec {rsync} "$@" ;; esac\nexec sleep 600\n'
+        )
         (self.here / "rsync").chmod(0o755)
         hai = subprocess.Popen(
             [programs() / "hai", "workspace", "push", "--to", str(self.there)],
