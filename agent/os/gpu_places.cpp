@@ -85,15 +85,18 @@ std::vector<GpuPlace> find_gpu_places(const std::vector<std::string>& pci_addres
   for (const std::string& address : pci_addresses) {
     const fs::path device = fs::path(sys_root) / "bus/pci/devices" / address;
     // -1 where the firmware does not say, as in most virtual machines.
-    const auto numa_node = whole_number<int>(read_line(device / "numa_node"));
+    const int numa_node =
+        std::max(-1, whole_number<int>(read_line(device / "numa_node")).value_or(-1));
     std::vector<int> cpus;
     std::ranges::set_intersection(read_cpu_list(device / "local_cpulist"), usable_cpus,
                                   std::back_inserter(cpus));
-    if (!numa_node || *numa_node < 0 || cpus.empty()) return {};
-    std::string nic = nearest_nic(nics, place_on_bus(device), *numa_node, users);
-    places.push_back({*numa_node, std::move(cpus), std::move(nic)});
+    if (numa_node < 0) cpus.clear();  // then the kernel names all of the machine's
+    std::string nic = nearest_nic(nics, place_on_bus(device), numa_node, users);
+    places.push_back({numa_node, std::move(cpus), std::move(nic)});
   }
-  return places;
+  const bool is_any_known =
+      std::ranges::any_of(places, [](const GpuPlace& place) { return !place.cpus.empty(); });
+  return is_any_known ? places : std::vector<GpuPlace>();
 }
 
 Environment variables_of_places(const std::vector<GpuPlace>& places, GpuSet gpus) {
@@ -117,7 +120,9 @@ std::vector<int> near_cpus(const std::vector<GpuPlace>& places, GpuSet gpus, int
   std::set<int> cpus;
   for (int gpu = 0; gpu < static_cast<int>(places.size()); ++gpu) {
     const std::vector<int>& near = places[static_cast<size_t>(gpu)].cpus;
-    if (gpus.contains(gpu)) cpus.insert(near.begin(), near.end());
+    if (!gpus.contains(gpu)) continue;
+    if (near.empty()) return {};  // beside the others' CPUs this one may be far away
+    cpus.insert(near.begin(), near.end());
   }
   const bool has_all = gpus.count() >= static_cast<int>(places.size());
   if (has_all || cpus_asked > static_cast<int>(cpus.size())) return {};

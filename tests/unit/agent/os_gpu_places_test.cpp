@@ -108,8 +108,21 @@ TEST_F(GpuPlaces, ShareCardsThatAreAsNearEvenly) {
   EXPECT_EQ(all.at("HAI_GPU_NICS"), "mlx5_0,mlx5_1,mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_2,mlx5_3");
 }
 
-TEST_F(GpuPlaces, AreNotKnownWhereTheKernelDoesNotTell) {
+// A single bad reading costs the shares with that GPU their binding, and no others.
+TEST_F(GpuPlaces, OfOneGpuMayBeUnknown) {
   write(sys() + "/bus/pci/devices/" + addresses_[5] + "/numa_node", "-1\n");
+  const std::vector<GpuPlace> places = places_of(addresses_);
+  ASSERT_EQ(places.size(), 8u);
+  EXPECT_EQ(places[5].numa_node, -1);
+  EXPECT_EQ(variables_of_places(places, GpuSet{0xff}).at("HAI_GPU_NUMA"), "0,0,0,0,1,-1,1,1");
+  EXPECT_EQ(near_cpus(places, GpuSet{0x01}, 0), kFirst);
+  EXPECT_EQ(near_cpus(places, GpuSet{0xd0}, 0), kSecond);
+  EXPECT_THAT(near_cpus(places, GpuSet{0x30}, 0), IsEmpty()) << "GPU 5 is nobody knows where";
+}
+
+TEST_F(GpuPlaces, AreNotKnownWhereTheKernelTellsOfNone) {
+  for (const std::string& address : addresses_)
+    write(sys() + "/bus/pci/devices/" + address + "/numa_node", "-1\n");
   EXPECT_TRUE(places_of(addresses_).empty());
   EXPECT_TRUE(places_of({"0000:99:00.0"}).empty());
   EXPECT_TRUE(places_of({}).empty());
@@ -122,13 +135,16 @@ TEST_F(GpuPlaces, AreOnlyBesideCpusThatTheAgentMayUse) {
   EXPECT_EQ(near_cpus(places, GpuSet{0x01}, 3), (std::vector<int>{2, 3, 18}));
   EXPECT_THAT(near_cpus(places, GpuSet{0x01}, 4), IsEmpty());
   EXPECT_EQ(near_cpus(places, GpuSet{0x80}, 0), (std::vector<int>{4, 23}));
-  EXPECT_THAT(find_gpu_places(addresses_, {2, 3}, sys()), IsEmpty()) << "none beside the others";
+  const std::vector<GpuPlace> few = find_gpu_places(addresses_, {2, 3}, sys());
+  EXPECT_EQ(near_cpus(few, GpuSet{0x01}, 0), (std::vector<int>{2, 3}));
+  EXPECT_THAT(near_cpus(few, GpuSet{0x80}, 0), IsEmpty()) << "none beside the others";
 }
 
 TEST_F(GpuPlaces, AreNotKnownOfAListThatIsNone) {
   for (const char* bad : {"", "a", "3-1", "1,", "1--2"}) {
     write(sys() + "/bus/pci/devices/" + addresses_[0] + "/local_cpulist", bad);
-    EXPECT_THAT(places_of(addresses_), IsEmpty()) << bad;
+    EXPECT_THAT(near_cpus(places_of(addresses_), GpuSet{0x01}, 0), IsEmpty()) << bad;
+    EXPECT_EQ(near_cpus(places_of(addresses_), GpuSet{0x02}, 0), kFirst) << bad;
   }
 }
 
