@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <utility>
 
 #include "cli/help/verb_doc.h"
 #include "common/nearest.h"
@@ -138,7 +140,24 @@ std::string path_of(const CLI::App& verb) {
   return parent == nullptr ? verb.get_name() : path_of(*parent) + " " + verb.get_name();
 }
 
+std::string instead_of_hai_verb(const std::string& word) {
+  constexpr auto kVerbs = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"artifact",
+        "results are files where the nodes see them; a tag (hai edit JOB --tag NAME) finds the job "
+        "that "
+        "made them (hai list --tag NAME)"},
+       {"monitor", "use the dashboard, hai top, or hai status without a job"},
+       {"prof", "start the profiler from the entrypoint"}});
+  for (const auto& [verb, instead] : kVerbs) {
+    if (verb == word) return fmt::format("there is no hai {} here: {}", verb, instead);
+  }
+  return "";
+}
+
 std::string unknown_verb(const CLI::App& parent, const std::string& word) {
+  if (parent.get_parent() == nullptr) {
+    if (const std::string instead = instead_of_hai_verb(word); !instead.empty()) return instead;
+  }
   std::vector<std::string> names;
   for (const CLI::App* verb : verbs_of(parent)) names.push_back(verb->get_name());
   const std::string near = nearest(word, names);
@@ -154,6 +173,10 @@ std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& erro
   const std::string text = error.what();
   // By its code: the parser names this error after the verb.
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    // `hai artifact list` has a verb behind the word that is none.
+    const std::vector<std::string> rest = app.remaining();
+    const std::string instead = rest.empty() ? "" : instead_of_hai_verb(rest.front());
+    if (!instead.empty()) return instead;
     const std::string line = unexpected(verb);
     return line.empty() ? text + see_help(verb) : line;
   }

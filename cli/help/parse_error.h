@@ -17,6 +17,8 @@ std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& erro
 const CLI::App& chosen_verb(const CLI::App& app);
 // "hai quota set"
 std::string path_of(const CLI::App& verb);
+// A verb of HAI-Platform's that hai has not: what to use instead; "" = no such verb.
+std::string instead_of_hai_verb(const std::string& word);
 std::string unknown_verb(const CLI::App& parent, const std::string& word);
 
 }  // namespace hai::cli

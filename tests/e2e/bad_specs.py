@@ -25,6 +25,12 @@ a list for a number          | 10 |   node_count: [1]                        | r
 a word for a number          | 10 |   node_count: many                       | resource.node_count; many
 a fraction                   | 10 |   node_count: 1.5                        | resource.node_count
 a mapping for a text         |  6 |   entrypoint: {a: b}                     | spec.entrypoint
+a number for a list          | 12 |   tags: 5                                | options.tags; list; 5
+a number for services        | 12 |   tags: [a]\nservices: 5                 | services; list; web:8888
+a number for a text          |  6 |   entrypoint: 5                          | spec.entrypoint; text; quotes
+a truth value for a text     | 10 |   node_count: 1\n  image: true           | resource.image; text; quotes
+a fraction for an environment| 12 |   py_venv: 5.5                           | options.py_venv; text; quotes
+a part of a byte             | 12 |   core_size: 5.5                         | options.core_size; 64Gi
 no nodes                     | 10 |   node_count: 0                          | resource.node_count; 1..100000
 less than no nodes           | 10 |   node_count: -3                         | resource.node_count; -3
 more nodes than can be       | 10 |   node_count: 100001                     | resource.node_count; 100001

@@ -106,5 +106,28 @@ TEST_F(Help, ErrorsNameTheWordAndWhatWasMeant) {
             "hai move needs exactly one of --before, --first, --last; see hai move --help");
 }
 
+TEST_F(Help, AStateThatAVerbCannotMeanIsToldInWords) {
+  EXPECT_EQ(error_of({"stop", "--state", "failed"}),
+            "--state: failed jobs have ended, this is for queued, running or suspended ones; hai "
+            "rerun --state failed runs such jobs again; see hai stop --help");
+  EXPECT_EQ(error_of({"stop", "--state", "runing"}),
+            "--state: 'runing' is none of queued, running, suspended: did you mean running?");
+}
+
+// docs/hai.md has a row for each.
+TEST_F(Help, VerbsOfHaiThatAreNotHereSayWhatToUse) {
+  const std::string artifact =
+      "there is no hai artifact here: results are files where the nodes see them; a tag (hai edit "
+      "JOB --tag NAME) finds the job that made them (hai list --tag NAME)";
+  EXPECT_EQ(error_of({"artifact"}), artifact);
+  EXPECT_EQ(error_of({"artifact", "list"}), artifact) << "though list is a verb";
+  EXPECT_EQ(error_of({"artifact", "set", "x", "-t", "model"}), artifact);
+  EXPECT_EQ(error_of({"prof", "17", "--time", "60"}),
+            "there is no hai prof here: start the profiler from the entrypoint");
+  EXPECT_EQ(
+      error_of({"monitor"}),
+      "there is no hai monitor here: use the dashboard, hai top, or hai status without a job");
+}
+
 }  // namespace
 }  // namespace hai::cli
