@@ -55,6 +55,19 @@ Allotment allotment_of(const v1::Job& job, const v1::Attempt& attempt, const Nod
   return given;
 }
 
+Allotment allotment_of(const v1::Job& job, const NodeBook& nodes) {
+  v1::Attempt attempt;
+  for (const std::string& name : job.nodes()) {
+    const auto node = nodes.find(name);
+    const int whole = node == nodes.end() ? 0 : node->second.gpus();
+    const int asked = job.spec().gpus_per_node();
+    v1::RankInfo& rank = *attempt.add_ranks();
+    rank.set_node(name);
+    for (int gpu = 0; gpu < (asked == 0 ? whole : asked); ++gpu) rank.add_gpus(gpu);
+  }
+  return allotment_of(job, attempt, nodes);
+}
+
 std::optional<Allotment> fill_from_attempt(Client& client, const NodeBook& nodes, v1::Job& job) {
   if (job.attempt() == 0) return std::nullopt;
   v1::ListAttemptsRequest request;

@@ -28,6 +28,9 @@ Result<NodeBook> book_of_nodes(Client& client);
 
 Allotment allotment_of(const v1::Job& job, const v1::Attempt& attempt, const NodeBook& nodes);
 
+// Of a job that has its nodes, without asking for its attempt.
+Allotment allotment_of(const v1::Job& job, const NodeBook& nodes);
+
 // Nothing if it has had no attempt. Jobs that have ended have no nodes of their own any more: those
 // of the attempt are filled in.
 std::optional<Allotment> fill_from_attempt(Client& client, const NodeBook& nodes, v1::Job& job);

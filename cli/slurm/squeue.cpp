@@ -7,6 +7,7 @@
 #include "cli/format.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/slurm/allotment.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/job_query.h"
@@ -33,6 +34,13 @@ std::string default_format(const ParsedWords& words) {
 struct Shown {
   std::vector<FormatField> fields;
   std::vector<SortKey> order;
+
+  // %C and %m: what jobs have on their nodes, which follows from what these have.
+  bool needs_nodes() const {
+    return std::any_of(fields.begin(), fields.end(), [](const FormatField& field) {
+      return field.letter == 'C' || field.letter == 'm';
+    });
+  }
 
   // Whether it takes what only GetJob knows.
   bool needs_spec() const {
@@ -132,9 +140,21 @@ Result<std::string> render(Client& client, const ParsedWords& words, const Shown
   const UnixTime now = wall_now();
   if (!shown.order.empty()) sort_jobs(jobs.value(), shown.order, now);
   if (words.has("json")) return jobs_document(jobs.value());
+  NodeBook nodes;
+  if (shown.needs_nodes()) {
+    Result<NodeBook> book = book_of_nodes(client);
+    RETURN_IF_ERROR(book.status());
+    nodes = std::move(book.value());
+  }
   std::vector<std::function<std::string(char)>> rows;
   for (const v1::Job& job : jobs.value()) {
-    rows.emplace_back([&job, now](char letter) { return job_value(job, letter, now); });
+    const Allotment given = allotment_of(job, nodes);
+    rows.emplace_back([&job, given, now](char letter) {
+      if (letter == 'C' && given.cpus > 0) return std::to_string(given.cpus);
+      if (letter == 'm' && given.memory_bytes > 0)
+        return fmt::format("{}M", (given.memory_bytes / job.nodes_size()) >> 20);
+      return job_value(job, letter, now);
+    });
   }
   const bool header = !words.has("noheader");
   std::string text;

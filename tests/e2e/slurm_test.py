@@ -294,6 +294,8 @@ class SlurmTest(SlurmScripts, ClusterTest):
             (["sbatch", "--partitoin=x", script], "did you mean --partition?"),
             (["sbatch", "-p", "nowhere", script], "nowhere"),
             (["sbatch", "-N99", script], "99"),
+            (["sbatch", "-Q", "-c5000", script], "5000 CPUs of a node are asked for, but no node of"),
+            (["sbatch", "-Q", "--exclusive", "--gres=gpu:16", script], "16 GPUs of a node are asked"),
             (["sbatch", "-D", "/nowhere", script], "there is no directory /nowhere"),
             (["sbatch", none], "does not look like a batch script"),
             (["sbatch"], "sbatch: error: standard input: this does not look like"),
@@ -378,6 +380,9 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertEqual(
             self.good("squeue", "-h", "-t", "all", "-j", again, "-o", "%j", env=env), "of-line\n"
         )
+        odd = self.call("squeue", "-h", "-t", "all", "-j", job, env={"SQUEUE_FORMAT": "%i %I"})
+        self.assertEqual((odd.returncode, odd.stdout.split()[0]), (0, str(job)), odd)
+        self.assertIn("SQUEUE_FORMAT: --format: %I in the format is not known", odd.stderr)
         refused = self.call("sbatch", "--wrap", "true", env={"SBATCH_RESERVATION": "friday"})
         self.assertIn("SBATCH_RESERVATION: --reservation is not supported", refused.stderr)
         self.cluster.wait_end(job)

@@ -92,16 +92,12 @@ TEST(SlurmOptions, WhatHasNoEffectIsTold) {
                 ElementsAre(HasSubstr(" has no effect: ")))
         << words[0];
   }
-  const std::pair<Command, Words> kSame[] = {{Command::sbatch, {"-m", "block"}},
-                                             {Command::sbatch, {"--kill-on-invalid-dep=no"}},
-                                             {Command::srun, {"--cpu-bind=none"}},
-                                             {Command::srun, {"--cpu-bind=quiet,none"}},
-                                             {Command::srun, {"--gpu-bind=none"}},
-                                             {Command::sbatch, {"--propagate=NONE"}},
-                                             {Command::sbatch, {"--mem-bind=none"}},
-                                             {Command::sbatch, {"--profile=none"}},
-                                             {Command::sbatch, {"--tmp=0"}},
-                                             {Command::srun, {"--wait=0"}}};
+  const std::pair<Command, Words> kSame[] = {
+      {Command::sbatch, {"-m", "block"}},     {Command::sbatch, {"--kill-on-invalid-dep=no"}},
+      {Command::srun, {"--cpu-bind=none"}},   {Command::srun, {"--cpu-bind=quiet,none"}},
+      {Command::srun, {"--gpu-bind=none"}},   {Command::sbatch, {"--propagate=NONE"}},
+      {Command::sbatch, {"--mem-bind=none"}}, {Command::sbatch, {"--profile=none"}},
+      {Command::sbatch, {"--tmp=0"}},         {Command::srun, {"--wait=0"}}};
   for (const auto& [command, words] : kSame) {
     EXPECT_THAT(parse_words(command, words).value().warnings(), IsEmpty()) << words[0];
   }

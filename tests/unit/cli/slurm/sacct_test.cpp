@@ -127,6 +127,14 @@ TEST(SlurmAccounts, TresAreWhatTheAttemptWasGiven) {
   EXPECT_EQ(given(2, 3, kGib), (Allotment{.gpus = 4, .cpus = 6, .memory_bytes = 2 * kGib}));
   EXPECT_EQ(given(8, 3, kGib), (Allotment{.gpus = 16, .cpus = 128, .memory_bytes = 1600 * kGib}));
   EXPECT_EQ(given(0, 4, 0), (Allotment{.gpus = 0, .cpus = 8, .memory_bytes = 100 * kGib}));
+  const auto running = [&](int gpus) {
+    v1::Job job;
+    job.mutable_spec()->set_gpus_per_node(gpus);
+    for (const char* name : {"n1", "n2"}) job.add_nodes(name);
+    return allotment_of(job, nodes);
+  };
+  EXPECT_EQ(running(2), given(2, 0, 0)) << "squeue shows of a share what sacct does";
+  EXPECT_EQ(running(0), given(8, 0, 0)) << "whole nodes";
   v1::Attempt attempt;
   attempt.add_ranks()->set_node("n1");
   attempt.mutable_ranks(0)->add_gpus(0);
