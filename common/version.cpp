@@ -2,6 +2,9 @@
 
 namespace hai {
 
-std::string_view version() { return HAI_VERSION; }
+std::string_view version() { return source_version(); }
+
+// Weak: the linker takes a program's own instead, if it has one.
+__attribute__((weak)) std::string_view source_version() { return HAI_VERSION; }
 
 }  // namespace hai

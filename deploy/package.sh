@@ -3,7 +3,8 @@
 #
 # usage: deploy/package.sh OUT   BUILD=DIR takes the programs of that build folder as they are,
 #                                instead of building them in build/release;
-#                                VERSION=V is their version instead of that of the sources;
+#                                VERSION=V is their version instead of what the programs say of
+#                                themselves, which is that of the sources (source_version.sh);
 #                                DEBFULLNAME and DEBEMAIL say who makes them.
 set -euo pipefail
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -11,29 +12,14 @@ fail() {
   echo "package.sh: $1" >&2
   exit 1
 }
-[ $# -eq 1 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -eq 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-
-# The project's version, then how many commits are behind it: newer sources, higher version.
-source_version() {
-  local version commits hash
-  version=$(sed -n 's/^project(hai VERSION \([0-9.]*\).*/\1/p' "$repository/CMakeLists.txt")
-  if commits=$(git -C "$repository" rev-list --count HEAD 2>/dev/null); then
-    hash=$(git -C "$repository" rev-parse --short=8 HEAD)
-    version=$version+git$commits.$hash
-    [ -z "$(git -C "$repository" status --porcelain --untracked-files=no)" ] || version=$version.changed
-  fi
-  echo "$version"
-}
 
 for program in dpkg-buildpackage dh dh_python3; do
   command -v "$program" >/dev/null ||
     fail "needs $program: apt-get install dpkg-dev debhelper dh-python"
 done
-version=${VERSION:-$(source_version)}
-dpkg --validate-version "$version" || fail "VERSION is no version of a Debian package: $version"
-
 if [ -z "${BUILD:-}" ]; then
   BUILD=$repository/build/release
   export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=1
@@ -45,6 +31,12 @@ for file in bin/hai-server bin/hai-agent bin/hai-pam bin/hai-shim bin/hai-valida
   bin/hai-slurm man/hai.1 completion/bash share/hai/web/index.html; do
   [ -e "$BUILD/$file" ] || fail "no $BUILD/$file: build hai, hai_man, hai-server, hai-agent, hai-pam, hai-slurm and web"
 done
+# One version of all: what nodes and `hai doctor` tell is then what is installed.
+says=$(for program in hai-server hai-agent hai hai-slurm; do "$BUILD/bin/$program" --version; done | grep -o '[^ ]*$' | sort -u)
+[ "$(wc -l <<< "$says")" = 1 ] ||
+  fail "$BUILD has programs of several versions ($(paste -sd ' ' <<< "$says")): build hai, hai-server, hai-agent and hai-slurm"
+version=${VERSION:-$says}
+dpkg --validate-version "$version" || fail "VERSION is no version of a Debian package: $version"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
