@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 
 install(TARGETS hai-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
-install(PROGRAMS deploy/hai-backup DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
+install(PROGRAMS deploy/hai-backup deploy/hai-store-setup DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
 install(FILES deploy/server.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}-server/examples COMPONENT server)
 install(DIRECTORY deploy/prometheus deploy/grafana deploy/postgres
   DESTINATION ${CMAKE_INSTALL_DOCDIR}-server/examples COMPONENT server)

@@ -83,6 +83,7 @@ class InstallTest(unittest.TestCase):
             "bin/hai",
             "bin/hai-agent",
             "bin/hai-backup",
+            "bin/hai-store-setup",
             "bin/hai-server",
             "bin/hai-slurm",
             "bin/hai-validator",

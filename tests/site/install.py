@@ -15,8 +15,7 @@ SERVERS = ("server-1", "server-2")
 NODES = ("node-1", "node-2", "node-3", "node-4")
 PEOPLE = ("ann", "ben", "cy")
 DATABASE = "host=db1,db2,db3 dbname=hai user=hai passfile=/etc/hai/pgpass target_session_attrs=read-write"
-KEYS = {f"PATRONI_{what}_PASSWORD": secrets.token_hex(12) for what in ("RESTAPI", "REPLICATION", "REWIND")}
-PASSWORD = secrets.token_hex(12)
+SECRET = secrets.token_hex(24)
 
 
 def everywhere(names, act):
@@ -27,11 +26,9 @@ def everywhere(names, act):
 
 def install(site, say):
     everywhere(STORES, lambda name: prepare_store(site, name))
-    everywhere(STORES, lambda name: site[name].run(start_store(), seconds=300))
     wait("the store has a leader and two who follow", lambda: store_is_whole(site), 180, pause=1)
-    leader = store_leader(site)
-    once = block("ha-store.md", "stanza-create").replace("'PASSWORD'", f"'{PASSWORD}'")
-    site[leader].run(once)
+    once = block("ha-store.md", "hai-store-setup --create")
+    site.password = site[store_leader(site)].says(f"cd; {once}").split(":")[-1]
     say("three machines with etcd, Patroni and PostgreSQL, as ha-store.md says")
     everywhere(SERVERS, lambda name: site[name].run("apt-get update; apt-get install hai-server hai-web hai-cli"))
     set_up_servers(site)
@@ -49,28 +46,10 @@ def install(site, say):
 
 def prepare_store(site, name):
     machine = site[name]
-    machine.run("apt-get update")
+    machine.write("root/secret", SECRET + "\n")
     words = {f"ADDRESS_{number}": site[other].address for number, other in enumerate(STORES, start=1)}
-    machine.run(fill(block("ha-store.md", "createcluster.conf"), NETWORK=f"{SUBNET}.0/24", **words))
-    for path in ("etc/default/etcd", "etc/patroni_env.conf"):
-        machine.write(path, own(site, name, (machine.root / path).read_text()))
-
-
-def own(site, name, text):
-    """Of a file that db1 has, what is this machine's; the list of members stays."""
-    found = []
-    for line in text.splitlines():
-        if not line.startswith("ETCD_INITIAL_CLUSTER="):
-            line = line.replace("192.0.2.11", site[name].address).replace("=db1", f"={name}")
-        for number, other in enumerate(STORES, start=11):
-            line = line.replace(f"192.0.2.{number}", site[other].address)
-        key = line.split("=")[0]
-        found.append(f"{key}={KEYS[key]}" if key in KEYS else line)
-    return "\n".join(found) + "\n"
-
-
-def start_store():
-    return lines(block("ha-store.md", "systemctl daemon-reload"), "daemon-reload", "systemctl enable")
+    commands = fill(block("ha-store.md", "hai-store-setup db1"), NETWORK=f"{SUBNET}.0/24", **words)
+    machine.run(f"cd; {commands}")
 
 
 def members(site):
@@ -101,7 +80,7 @@ def store_leader(site):
 def set_up_servers(site):
     first, second = (site[name] for name in SERVERS)
     commands = block("ha-store.md", "hai-server setup --database")
-    passfile, setup = fill(commands, PASSWORD=PASSWORD).splitlines()
+    passfile, setup = fill(commands, PASSWORD=site.password).splitlines()
     first.run(passfile)
     names = "--yes --cluster site --names {} {}"
     first.run(f"{setup} {names.format(first.name, first.address)}", seconds=180)

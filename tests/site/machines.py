@@ -182,6 +182,9 @@ class Machines:
         address = (self.network.address("client"), REPOSITORY_PORT)
         server = http.server.ThreadingHTTPServer(address, Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.tell_repository(address)
+
+    def tell_repository(self, address):
         line = block("install.md", "sources.list.d/hai.list").splitlines()[-1]
         line = line.replace("repository.example/hai", f"{address[0]}:{REPOSITORY_PORT}")
         for machine in self.machines.values():

@@ -3,10 +3,11 @@
 commands, whose machines are switched off, cut off, filled and upgraded. run.sh makes what it begins with.
 
 usage: site.py --work DIR --tree DIR --old DIR --new DIR [--faults NAME,...] [--random SECONDS]
-       [--restore] [--list] [--install-only]
+       [--seed NUMBER] [--restore] [--list] [--install-only]
 
-After each fault every acknowledged submit must be there once, ledgers of jobs must not overlap, and no
-attempt may have been lost but of a node that was switched off. Prints a table; 0 if all holds.
+Each fault once, then faults by chance for ten minutes. After each fault every acknowledged submit must be there once, ledgers of jobs must not overlap, and no
+attempt may have been lost but of a node that was switched off. A training goes on beside them and
+must end bit for bit as it does alone. Prints a table; 0 if all holds.
 """
 
 import pathlib
@@ -25,13 +26,17 @@ import sandbox  # noqa: E402
 from client import Client  # noqa: E402
 from ha_judge import Judge  # noqa: E402
 from ha_load import JOB_EVERY_SECONDS, PAUSE_SECONDS, Stream, probes  # noqa: E402
-from install import NODES, PASSWORD, PEOPLE, SERVERS, STORES, install, nodes_up, store_is_whole  # noqa: E402
+from install import NODES, PEOPLE, SERVERS, STORES, install, nodes_up, store_is_whole  # noqa: E402
 from machines import Machines, options_of  # noqa: E402
+from site_clocks import LIBRARY, give_clocks  # noqa: E402
 from site_faults import FAULTS  # noqa: E402
 from site_restore import restore  # noqa: E402
+from site_training import EXAMPLES, Training  # noqa: E402
 from world import wait  # noqa: E402
 
 CALM_SECONDS = 4.0
+RANDOM_SECONDS = 600.0
+FAULT_SECONDS = 30.0  # about as long takes one, with what is before and after it
 WHOLE_SECONDS = 240
 
 
@@ -57,6 +62,9 @@ class Site(Machines):
             folder.chmod(0o777)
         chaos = HERE.parent / "e2e" / "chaos"
         self.shared += [f"{self.root}:{self.root}", f"{chaos}:{chaos}", f"{self.root}/backup:/mnt/backup"]
+        self.shared.append(f"{EXAMPLES}:{EXAMPLES}")
+        if LIBRARY is not None:
+            self.shared.append(f"{LIBRARY.parent}:{LIBRARY.parent}")
         self.postgres = types.SimpleNamespace(rows=self.rows)
 
     # -- as the judge asks
@@ -72,7 +80,7 @@ class Site(Machines):
 
     def rows(self, query):
         hosts = ",".join(self.network.address(name) for name in STORES)
-        words = f"host={hosts} dbname=hai user=hai password={PASSWORD} target_session_attrs=read-write"
+        words = f"host={hosts} dbname=hai user=hai password={self.password} target_session_attrs=read-write"
         done = subprocess.run(
             ["psql", words, "-AtX", "-F", "\t", "-c", query], check=True, capture_output=True, text=True
         )
@@ -107,9 +115,9 @@ def workers(site, person):
 class SiteJudge(Judge):
     """Attempts are lost with their node, and else never."""
 
-    def __init__(self, site, streams):
+    def __init__(self, site, streams, people):
         super().__init__(site, streams)
-        self.people = streams[1:]  # the first one's jobs are not to begin
+        self.people = people
         self.excused = set()  # (job, attempt) that had a rank on a machine that was switched off
 
     def excuse(self, nodes, began, ended):
@@ -185,13 +193,18 @@ def play(options):
         say(f"ten machines booted in {site.boot():.0f} s")
         site.serve_repository()
         install(site, say)
+        if LIBRARY is not None:
+            give_clocks(site)
+            wait("all is whole with clocks of their own", site.is_whole, WHOLE_SECONDS, pause=1)
         probe = Stream(site.client(site.token), probes(site), PAUSE_SECONDS)
         jobs = [
             Stream(site.client(site.tokens[name]), workers(site, name), JOB_EVERY_SECONDS * len(PEOPLE))
             for name in PEOPLE
         ]
-        judge = SiteJudge(site, [probe, *jobs])
-        for stream in (probe, *jobs):
+        training = Training(site, site.client(site.tokens[PEOPLE[0]]), expected_seconds(options))
+        training.run_alone()
+        judge = SiteJudge(site, [probe, training.stream, *jobs], people=jobs)
+        for stream in (probe, training.stream, *jobs):
             stream.start()
         wait("jobs of all three run", lambda: all(len(stream.acknowledged) > 1 for stream in jobs), 90)
         say("a steady stream of jobs of three people")
@@ -206,7 +219,10 @@ def play(options):
         for stream in (probe, *jobs):
             stream.stop()
         wait("all jobs end", lambda: ended(site, jobs), 180, pause=1)
+        wait("the training ends", training.has_ended, 600, pause=1)
         complaints, counts = judge.judge(is_end=True)
+        complaints += training.complaints()
+        judge.complaints += training.complaints()
         say(f"at the end, {counts[0]} acknowledged, {counts[1]} attempts: {complaints or 'all holds'}")
         say("\n" + HEAD + "\n" + "\n".join(rows))
         good = not judge.complaints
@@ -223,9 +239,22 @@ def chosen_faults(options):
     """Each that is wanted once, in order, then any of those that come and go for as long as is wanted."""
     wanted = options.faults.split(",") if options.faults else [fault.name for fault in FAULTS]
     yield from (fault for fault in FAULTS if fault.name in wanted and not options.install_only)
-    end = time.monotonic() + options.random
+    chance = random.Random(options.seed)
+    end = time.monotonic() + random_seconds(options)
     while time.monotonic() < end:
-        yield random.choice([fault for fault in FAULTS if fault.seconds > 0])
+        yield chance.choice([fault for fault in FAULTS if fault.seconds > 0])
+
+
+def random_seconds(options):
+    if options.random is not None:
+        return options.random
+    return 0 if options.faults or options.install_only else RANDOM_SECONDS
+
+
+def expected_seconds(options):
+    """Of all faults: for so long the training is to go on beside them."""
+    count = len(options.faults.split(",")) if options.faults else len(FAULTS)
+    return (0 if options.install_only else FAULT_SECONDS * count) + random_seconds(options)
 
 
 def ended(site, streams):
@@ -238,7 +267,9 @@ def main():
     parser = options_of(__doc__)
     parser.add_argument("--faults", default="", help="only these, by comma; all if none")
     parser.add_argument("--list", action="store_true", help="name the faults and do nothing")
-    parser.add_argument("--random", type=float, default=0, help="then faults by chance, for so many seconds")
+    parser.add_argument("--random", type=float, help="then faults by chance, for so many seconds: 600, or none"
+                        " with --faults")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=1, help="which faults these are")
     parser.add_argument("--restore", action="store_true", help="restore the store to a moment at the end")
     parser.add_argument("--install-only", action="store_true", help="no faults")
     options = parser.parse_args()

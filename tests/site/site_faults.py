@@ -5,6 +5,7 @@ from typing import Callable
 
 from doc import OPERATIONS, upgrade_commands
 from install import NODES, SERVERS, STORES, everywhere, store_leader
+from site_clocks import HOUR, LIBRARY, step, step_back
 
 
 @dataclasses.dataclass
@@ -42,9 +43,12 @@ def kill_etcd(site):
     site[STORES[1]].run("systemctl kill -s KILL etcd")
 
 
-def cut_leader_from_store(site):
-    site.cut_off = [site.leader()], list(STORES)
-    change(site, site.network.cut)
+def cut_from_store(choose):
+    def begin(site):
+        site.cut_off = [choose(site)], list(STORES)
+        change(site, site.network.cut)
+
+    return begin
 
 
 def cut_leaf(site):
@@ -134,14 +138,28 @@ def nothing(_):
     pass
 
 
+def clock_faults():
+    """Where libfaketime is: with one clock for all machines there is none to step."""
+    if LIBRARY is None:
+        return []
+    return [
+        Fault("server-ahead", "the leading server's clock an hour ahead", step(leader, HOUR), step_back),
+        Fault("server-behind", "the leading server's clock an hour behind", step(leader, -HOUR), step_back),
+        Fault("node-ahead", "a node's clock an hour ahead", step(node, HOUR), step_back),
+        Fault("node-behind", "a node's clock an hour behind", step(node, -HOUR), step_back),
+    ]
+
+
 FAULTS = [
     Fault("server", "the leading server's machine off", off(leader)),
     Fault("primary", "the PostgreSQL primary's machine off", off(primary)),
     Fault("both", "both at once", off(leader, primary)),
     Fault("etcd", "`kill -9` of an etcd", kill_etcd, nothing, 10),
-    Fault("store-cut", "the leading server cut from the store", cut_leader_from_store, heal),
+    Fault("store-cut", "the leading server cut from the store", cut_from_store(leader), heal),
+    Fault("standby-cut", "the standby server cut from the store", cut_from_store(standby), heal),
     Fault("node", "a node's machine off", off(node), seconds=45, takes=NODES[1:2]),
     Fault("leaf", "a leaf of two nodes cut from all others, 20 s", cut_leaf, heal),
+    *clock_faults(),
     Fault("upgrade", "every package upgraded, in the documented order", upgrade, nothing, 0),
     Fault("back", "servers, then nodes, taken back to the older version", go_back, nothing, 0),
     Fault("wrong-order", "every package upgraded, servers last", upgrade_wrongly, nothing, 0),

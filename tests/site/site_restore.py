@@ -14,8 +14,7 @@ SURE = "hai\nYes I am aware\n"  # what patronictl asks for
 def restore(site, judge, probe, jobs, say):
     """What was acknowledged before the moment is there once, and nothing runs twice. The streams
     have ended when this returns."""
-    backup = line(block("ha-store.md", "--type=full"), "--type=full")
-    site[store_leader(site)].run(backup)
+    site[store_leader(site)].run(full_backup())
     for stream in jobs:
         stream.stop()
     acknowledged = len(probe.acknowledged)
@@ -43,6 +42,10 @@ def restore(site, judge, probe, jobs, say):
         f"restored to {moment}: {forgotten} submits after it are forgotten, submits are taken"
         f" {taken:.0f} s after the restore began; incident store_went_back"
     )
+
+
+def full_backup():
+    return line(block("ha-store.md", "--type=full"), "--type=full")
 
 
 def line(text, mark):

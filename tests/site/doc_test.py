@@ -1,0 +1,226 @@
+#!/usr/bin/python3
+"""Whether the site tests run the commands of docs/operations, and all of them: plays their installing to
+machines that only note what they are told, and compares it with the pages, both ways. The machines
+of run.sh then show that the commands work."""
+
+import pathlib
+import re
+import sys
+import tempfile
+import types
+import unittest
+import unittest.mock
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE), *(str(HERE.parent / "e2e" / part) for part in ("chaos", "ha_store"))]
+
+import doc  # noqa: E402
+import install  # noqa: E402
+import machines  # noqa: E402
+import site_faults  # noqa: E402
+import site_restore  # noqa: E402
+import small  # noqa: E402
+
+# What a reader puts his own words for.
+EXAMPLES = ("ADDRESS-1", "ADDRESS-2", "ADDRESS-3", "NETWORK", "PASSWORD", "SERVER", "VERSION ...", "1250",
+            "repository.example/hai", "host=db1,db2,db3 ", "host=db1,db2 ", "db1", "192.0.2.11",
+            "2026-11-24T10:00:00Z")  # fmt: skip
+
+BY_HAND = (
+    "install -d ", "install -D ", "install -m 600 patroni_env", "install -m 644 ", "install -m 640 ",
+    "echo 'create_main_cluster", "apt-get install postgresql-15", "systemctl stop etcd patroni", "cd /usr/share/doc",
+    "sed -i 's/192", "systemctl daemon-reload", "systemctl enable --now etcd", "sudo -u postgres psql -c",
+    "sudo -u postgres createdb", "sudo -u postgres pgbackrest --stanza=hai stanza-create",
+    "sudo -u postgres pgbackrest --stanza=hai check",
+)  # fmt: skip
+
+# Documented, and not what these machines are told: why.
+ELSEWHERE = {
+    "install.md": {
+        "deploy/install_packages.sh --tests": "on the machine that builds",
+        "deploy/package.sh OUT": "run.sh, by deploy/package_tree.sh",
+        "cd OUT && apt-ftparchive packages . > Packages": "run.sh, with its cache",
+        "systemctl enable --now hai-server": "hai-server setup does it",
+        "export BUILD=": "deploy/package_test.sh looks at the packages",
+        "git clone . ../other": "as above",
+        "deploy/package.sh ../one": "as above",
+        "(umask 0002;": "as above",
+        "for file in ../one/*.deb": "as above",
+    },
+    "setup.md": {
+        "secret=": "the ten machines have a store of their own, as ha-store.md says",
+        "runuser -u postgres -- psql": "as above",
+        "install -m 600 -o hai -g hai /dev/null": "as above",
+        "printf '%s:5432": "as above",
+        "ssh root@server-2": "the machines have no ssh: what it would carry is given to the second one",
+    },
+    "ha-store.md": {
+        **dict.fromkeys(BY_HAND, "hai-store-setup does it; tests/packages/store_setup_test.py compares"),
+        "set -a; . /etc/patroni_env.conf": "who follows whom is asked of Patroni itself",
+        "patronictl -c /etc/patroni/config.yml list hai": "as above",
+        "sudo -u postgres pgbackrest --stanza=hai --type=diff backup": "the full one is made",
+        "sudo -u postgres pgbackrest --stanza=hai info": "says only what there is",
+    },
+    "upgrade.md": {
+        "hai nodes -o json": "what is installed is asked of dpkg",
+    },
+}
+
+
+def commands(page):
+    """The lines of the page's shell blocks, without what explains them."""
+    for block in doc.blocks(page):
+        for line in block.splitlines():
+            words = re.split(r"\s+#", line)[0].rstrip(" |").strip()
+            if words and not words.startswith("#"):
+                yield words
+
+
+def pattern_of(command):
+    """For `command` with any words in place of the examples'."""
+    found = re.escape(command)
+    for example in EXAMPLES:
+        found = found.replace(re.escape(example), r".*?")
+    return re.compile(found)
+
+
+class Noting:
+    """A machine that is told things, and answers as one on which all goes well."""
+
+    ANSWERS = (
+        ("hai-store-setup --create", "*:5432:hai:hai:0123"),
+        ("hai-server setup", "is set up. hai-server.service runs."),
+        ("node token create", "hai-agent join server-1:7700 --token hai_0 --ca-fingerprint sha256:0\n"),
+        ("token create", '{"secret": "hai_0123"} hai_0123'),
+        ("systemctl show", "inactive"),
+        ("hai doctor", "ok    server  port ok    client  server"),
+        ("dpkg-query", "1.0~test2"),
+    )
+
+    def __init__(self, site, name, folder):
+        self.site, self.name, self.address = site, name, f"10.0.0.{len(site.machines) + 1}"
+        self.root = folder / name
+        self.write("etc/hai/admin.token", "hai_0")
+        self.write("etc/hai/ca/ca.crt", "a certificate")
+        self.write("etc/hai/agent.yaml", "")
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def run(self, script, **_):
+        self.site.noted.append(script)
+        said = next((answer for mark, answer in self.ANSWERS if mark in script), "")
+        return types.SimpleNamespace(stdout=said, stderr="", returncode=0)
+
+    def says(self, script, **options):
+        return self.run(script, **options).stdout.strip()
+
+
+class Site:
+    """As much of Machines as installing needs."""
+
+    hai = small.Site.hai
+    everywhere = small.Site.everywhere
+    server = small.Site.server
+    nodes = small.Site.nodes
+
+    def __init__(self, folder, names):
+        self.noted, self.machines = [], {}
+        for name in names:
+            self.machines[name] = Noting(self, name, folder)
+        self.network = types.SimpleNamespace(address=lambda name: "10.0.0.99")
+        self.old = self.new = pathlib.Path("1.0~test2")
+
+    def __getitem__(self, name):
+        return self.machines[name]
+
+    def wait_up(self, _):
+        pass
+
+    def publish(self, _):
+        pass
+
+    def leader(self):
+        return install.SERVERS[0]
+
+    def is_told_the_repository(self):
+        machines.Machines.tell_repository(self, ("10.0.0.99", 8000))
+
+
+def play_small(folder):
+    site = Site(folder, [small.SERVER, *small.NODES])
+    site.is_told_the_repository()
+    small.install(site)
+    small.set_up(site)
+    small.join(site)
+    return site.noted
+
+
+def play_ten(folder):
+    site = Site(folder, [*install.STORES, *install.SERVERS, *install.NODES, "login"])
+    site.is_told_the_repository()
+    install.install(site, lambda _: None)
+    site_faults.upgrade(site)
+    site_faults.go_back(site)
+    site[install.STORES[0]].run(site_restore.full_backup())
+    site_restore.build_again(site, "2026-01-01")
+    return site.noted
+
+
+class DocumentedCommandsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        no_wait = lambda *_, **__: True  # noqa: E731  # nothing has to happen first
+        for module in (small, install, site_restore):
+            cls.enterClassContext(unittest.mock.patch.object(module, "wait", no_wait))
+        for module in (install, site_restore, site_faults):
+            leads = lambda _: install.STORES[0]  # noqa: E731
+            cls.enterClassContext(unittest.mock.patch.object(module, "store_leader", leads))
+        root = pathlib.Path(folder.name)
+        cls.noted = play_small(root / "small") + play_ten(root / "ten")
+
+    def test_each_command_of_the_pages_is_run(self):
+        text = "\n".join(self.noted)
+        for page, elsewhere in ELSEWHERE.items():
+            found = list(commands(page))
+            self.assertGreater(len(found), 3, page)
+            for command in found:
+                reason = next((why for begin, why in elsewhere.items() if command.startswith(begin)), None)
+                with self.subTest(page=page, command=command):
+                    is_run = bool(pattern_of(command).search(text))
+                    self.assertTrue(is_run or reason, "documented, and no site test runs it")
+                    self.assertFalse(is_run and reason, f"is run, and ELSEWHERE says: {reason}")
+            for begin in elsewhere:
+                with self.subTest(page=page, begin=begin):
+                    self.assertTrue(any(command.startswith(begin) for command in found),
+                                    "ELSEWHERE names it, and the page does not")  # fmt: skip
+
+    def test_nothing_is_installed_by_other_commands_than_those_of_the_pages(self):
+        pages = "\n".join(path.read_text() for path in doc.OPERATIONS.glob("*.md"))
+        words = ("apt-get", "hai-server", "hai-agent", "hai-backup", "hai", "patronictl")
+        lines = {line.strip() for script in self.noted for line in script.splitlines()}
+        seen = 0
+        for line in lines:
+            for command in re.split(r"; |\s*\|\s*", line):
+                found = re.match(rf"(?:{'|'.join(words)}) [a-z][a-z-]*(?: [a-z][a-z-]*(?![^ ]))?", command)
+                if found is None:
+                    continue
+                seen += 1
+                with self.subTest(command=command):
+                    self.assertTrue(found.group() in pages, "run by a site test, and on no page")
+        self.assertGreater(seen, 15)
+
+    def test_what_setup_md_numbers_is_run(self):
+        text = "\n".join(self.noted)
+        for number in (1, 2, 3, 5, 6):
+            command = doc.step(number)
+            with self.subTest(command=command):
+                self.assertRegex(text, pattern_of(command))
+
+
+if __name__ == "__main__":
+    unittest.main()
