@@ -60,7 +60,7 @@ check_installed() {  # check_installed VERSION
 /usr/share/hai/web/index.html 644 root:root
 PLACES
   for line in "hai-server --version" "hai-agent --version" "hai-validator --version" "hai-pam --help" "hai --version" \
-    "/usr/libexec/hai/hai-hang-evidence --help" "/usr/libexec/hai/hai-image --help" "hai-backup --help" "${slurm[@]}"; do
+    "/usr/libexec/hai/hai-hang-evidence --help" "/usr/libexec/hai/hai-image --help" "hai-backup --help" "hai-store-setup --help" "${slurm[@]}"; do
     # shellcheck disable=SC2086
     inside $line > "$work/log" 2>&1 || { cat "$work/log"; fail "does not run: $line"; }
     [ -s "$work/log" ] || fail "says nothing: $line"
@@ -113,9 +113,43 @@ check_units
 quietly apt --reinstall install "${all[@]}"
 check_installed "$first"
 
-step "upgrade to a higher version"
+step "a disk that is full in the middle of an upgrade"
 configure
 configured_files > "$work/configured"
+publish "$second"
+quietly apt update
+remedy=$(grep -o 'dpkg --configure -a && apt-get -f install' "$repository/docs/operations/upgrade.md")
+# The file system of the programs has room for a part of the new ones.
+quietly inside bash -euc '
+  mkdir /tmp/small /tmp/below
+  mount --bind / /tmp/below
+  mount -t tmpfs -o "mode=755,size=$(($(du -sk /usr/bin | cut -f 1) + 16384))k" tmpfs /tmp/small
+  cp -a /usr/bin/. /tmp/small
+  mount --bind /tmp/small /usr/bin
+  before=$(sha256sum /usr/bin/hai-server /usr/bin/hai-agent)
+  if apt-get -q -y -o DPkg::Use-Pty=0 upgrade > /tmp/said 2>&1; then
+    echo "an upgrade has found room that was not there"; exit 1
+  fi
+  grep "No space left on device" /tmp/said || { cat /tmp/said; exit 1; }
+  [ "$before" = "$(sha256sum /usr/bin/hai-server /usr/bin/hai-agent)" ] ||
+    { echo "programs have been damaged"; exit 1; }
+  hai-server --version && hai-agent --version && hai --version
+  [ -z "$(find /usr/bin -name "*.dpkg-new")" ] || { echo "dpkg has left pieces"; exit 1; }
+  mount -o remount,size=2G /tmp/small
+  '"$remedy"' -q -y
+  apt-get -q -y -o DPkg::Use-Pty=0 upgrade
+  # What is mounted ends with this command.
+  cp -a --remove-destination /usr/bin/. /tmp/below/usr/bin/'
+inside rm -r /tmp/small /tmp/below /tmp/said
+expect "packages that are not whole" "" "$(inside dpkg --audit)"
+check_installed "$second"
+expect "configuration after it" "$(cat "$work/configured")" "$(configured_files)"
+
+step "upgrade to a higher version"
+publish "$first"
+quietly apt update
+# shellcheck disable=SC2046  # several words
+quietly apt --allow-downgrades install $(printf "%s=$first " "${all[@]}")
 publish "$second"
 quietly apt update
 quietly apt upgrade
