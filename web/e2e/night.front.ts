@@ -37,8 +37,14 @@ it('makes one line of what hits 552 jobs, and none of the others is pushed away'
 
 it('puts the severest incident first, with links and the next step, also of those that are over', async () => {
   const open = [incident(1, 'hang', { subject: 'job/17' }), incident(2, 'mass_loss', { subject: 'leaf/B/leaf-40', nodes: ['fire-0781', 'fire-0782'] }), incident(3, 'node_fault', { subject: 'node/fire-0003', nodes: ['fire-0003'] })];
-  const closed = [incident(4, 'mass_fault', { subject: 'leaf/A/leaf-2', closed_at: ago(1), close_reason: 'over', nodes: ['fire-0021'], notes: [{ at: ago(3), text: 'gpu_xid on 20 nodes' }, { at: ago(2), text: 'fire-[0018-0019] back' }] })];
-  site.server.override = ({ path }) => (path.startsWith('/api/v1/incidents') ? Response.json({ incidents: path.includes('closed') ? closed : open, next_cursor: null }) : null);
+  const closed = [incident(4, 'mass_fault', { subject: 'leaf/A/leaf-2', closed_at: ago(1), close_reason: 'over', nodes: ['fire-0021'], notes: [{ at: ago(3), text: 'gpu_xid on 20 nodes' }, { at: ago(2), text: 'fire-[0018-0019] back' }, { at: ago(2), text: 'job 17 moves off fire-0021.' }] })];
+  const stay = (id: number, state: string, from: number, to: number) => ({ id, name: 'x', user: 'ben', attempt: 1, rank: 0, state, placed_at: ago(from), ended_at: ago(to), end_reason: 'node was lost' });
+  const check: ClusterEvent = { seq: 5, time: ago(5), actor: 'agent', kind: 'node_check_changed', subject: 'node/fire-0021', text: 'gpu_xid gpu-3 is fail: Xid 79', body: {} };
+  site.server.override = ({ path }) => {
+    if (path.startsWith('/api/v1/nodes/fire-0021/jobs')) return Response.json({ jobs: [stay(71, 'lost', 90, 3), stay(70, 'succeeded', 900, 800)] });
+    if (path.includes('node=fire-0021')) return Response.json({ events: [check, { ...check, seq: 4, time: ago(600), text: 'long before' }], next_cursor: null });
+    return path.startsWith('/api/v1/incidents') ? Response.json({ incidents: path.includes('closed') ? closed : open, next_cursor: null }) : null;
+  };
   const page = await site.open('/');
   const first = page.locator('.incidents .failure').first();
   await first.getByText('summary of mass_loss').waitFor();
@@ -52,7 +58,16 @@ it('puts the severest incident first, with links and the next step, also of thos
   await page.getByText('summary of mass_fault').click();
   await page.getByText('gpu_xid on 20 nodes').waitFor();
   await page.getByText('Look at what they share').waitFor();
-  for (const name of ['fire-0018', 'fire-0019', 'fire-0021']) await page.getByRole('link', { name }).waitFor(); // not only the last
+  const row = page.getByRole('row').filter({ hasText: 'summary of mass_fault' });
+  for (const name of ['fire-0018', 'fire-0019', 'fire-0021']) await row.getByRole('link', { name }).first().waitFor(); // not only the last
+  // Whom it hurt, what the nodes said, and the links within its notes.
+  await row.getByText(/^\d+ jobs? (was|were) on them then: 71 of ben \(lost\)/).waitFor(); // who lost an attempt first
+  expect(await row.getByRole('link', { name: '71', exact: true }).getAttribute('href')).toBe('/jobs/71');
+  await row.locator('.feed').getByText('gpu_xid gpu-3 is fail: Xid 79').waitFor();
+  expect(await row.getByText('long before').count()).toBe(0);
+  const note = row.locator('.note').filter({ hasText: 'moves off' });
+  expect(await note.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual(['/jobs/17', '/nodes/fire-0021']);
+  expect(await row.getByRole('link', { name: 'The hours around it in the history' }).getAttribute('href')).toMatch(/^\/history\?since=.*&until=.*&step=1h$/);
 });
 
 it.each(['/', '/incidents'])('does not say on %s that nothing is wrong while nodes are down without an incident', async (path) => {

@@ -199,13 +199,28 @@ export const useNodeEvents = (name: string, kinds: readonly string[], running: r
   useQuery({ ...nodeEventsQuery(name, kinds, running), placeholderData: keepPreviousData });
 
 // Who is and was there.
-export const useNodeJobs = (name: string, running: readonly number[]) =>
-  useQuery({
-    queryKey: ['node-jobs', name, running.join(',')],
-    queryFn: async ({ signal }) => (await get<{ jobs: NodeStay[] }>(`/nodes/${encodeURIComponent(name)}/jobs?limit=200`, signal)).jobs,
-    gcTime: passingMs,
-    placeholderData: keepPreviousData,
-  });
+const nodeJobsQuery = (name: string, running: readonly number[]) => ({
+  queryKey: ['node-jobs', name, running.join(',')],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => (await get<{ jobs: NodeStay[] }>(`/nodes/${encodeURIComponent(name)}/jobs?limit=200`, signal)).jobs,
+  gcTime: passingMs,
+});
+
+export const useNodeJobs = (name: string, running: readonly number[]) => useQuery({ ...nodeJobsQuery(name, running), placeholderData: keepPreviousData });
+
+const evidenceKinds = ['node_check_changed', 'node_check_handled', 'node_marked', 'node_repair_changed', 'node_validated', 'node_scheduling_changed', 'node_liveness_changed', 'node_registered'];
+
+// What some nodes have said of themselves, and who was there, the newest of each.
+export const useEvidence = (names: readonly string[]): { stays: NodeStay[]; events: ClusterEvent[]; error: Error | null; isPending: boolean } => {
+  const said = useQueries({ queries: names.map((name) => nodeEventsQuery(name, evidenceKinds, [])) });
+  const stays = useQueries({ queries: names.map((name) => nodeJobsQuery(name, [])) });
+  const all = [...said, ...stays];
+  return {
+    stays: stays.flatMap(({ data }) => data ?? []),
+    events: said.flatMap(({ data }) => data ?? []),
+    error: all.find((each) => each.error)?.error ?? null,
+    isPending: all.some((each) => each.isPending),
+  };
+};
 
 export const useIncidents = () =>
   useQuery({

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { closeIncident } from '../api/actions';
 import { useClosedIncidents, useIncidents, useRunningOwners, useWhoAmI } from '../api/queries';
@@ -8,6 +8,7 @@ import { useTroubles, type WhatIsWrong } from '../api/useTroubles';
 import { Dialog } from '../components/Dialog';
 import { AllWell } from '../components/AllWell';
 import { Hurt } from '../components/Hurt';
+import { Linked } from '../components/Linked';
 import { Panel } from '../components/Panel';
 import { Await, Empty, Failure, Loading } from '../components/states';
 import { toast } from '../components/Toasts';
@@ -19,6 +20,7 @@ import { runbookOf } from '../lib/runbooks';
 import { bySeverity, helpOf, type Trouble } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
+import { Evidence } from './incidents/Evidence';
 
 const nodesShown = 40;
 const jobsShown = 40;
@@ -126,6 +128,7 @@ function Closed({ incidents }: { incidents: readonly Incident[] }) {
 
 function ClosedRow({ incident }: { incident: Incident }) {
   const now = useNow();
+  const [isOpen, setOpen] = useState(false);
   return (
     <tr>
       <td className="now links">
@@ -135,11 +138,12 @@ function ClosedRow({ incident }: { incident: Incident }) {
       <td>{formatWord(incident.kind)}</td>
       <td className="mono"><SubjectLink subject={incident.subject} /></td>
       <td className="text">
-        <details>
+        <details onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{incident.summary}</summary>
           <Nodes names={concerned(incident)} />
           <Notes incident={incident} />
           <NextStep incident={incident} />
+          {isOpen && <Evidence incident={incident} names={concerned(incident)} />}
         </details>
       </td>
       <td className="text">{incident.close_reason ?? ''}</td>
@@ -167,9 +171,10 @@ function Nodes({ names }: { names: readonly string[] }) {
 
 function Notes({ incident }: { incident: Incident }) {
   const now = useNow();
+  const nodes = useMemo(() => new Set(everConcerned(incident)), [incident]);
   return (incident.notes ?? []).map((note) => (
-    <p key={note.at + note.text} className="note">
-      {formatTime(note.at, now)} <bdi>{note.text}</bdi>
+    <p key={note.at + note.text} className="note links">
+      {formatTime(note.at, now)} <Linked text={note.text} nodes={nodes} />
     </p>
   ));
 }
@@ -260,6 +265,17 @@ function SubjectLink({ subject }: { subject: string }) {
   return <bdi>{subject}</bdi>;
 }
 
+// Of one that is over it is what is left to see; of an open one it is asked for on demand.
+function Unfolded({ incident, isOver }: { incident: Incident; isOver: boolean }) {
+  const [isOpen, setOpen] = useState(isOver);
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>What its nodes said, and who was on them</summary>
+      {isOpen && <Evidence incident={incident} names={concerned(incident)} />}
+    </details>
+  );
+}
+
 interface CardProps {
   incident: Incident;
   trouble: Trouble | undefined;
@@ -291,6 +307,7 @@ function Card({ incident, trouble, owners, isWanted }: CardProps) {
           <Notes incident={incident} />
           <NextStep incident={incident} trouble={trouble} owners={owners} />
           {incident.closed_at === null && trouble?.more && <p className="note">{trouble.more}</p>}
+          <Unfolded incident={incident} isOver={incident.closed_at !== null} />
         </div>
       </Panel>
     </div>
