@@ -31,7 +31,6 @@ it('notices within ten seconds that the server is frozen, and lets no timer go o
   await live(page);
 });
 
-// The list of jobs goes on calling it running: that is what was last known.
 it('says of a running job that nothing is heard of its nodes', async () => {
   const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=running&user=${site.server.user.user}&limit=50`)).json()) as { jobs: Job[] };
   const job = jobs.find((each) => each.node_count === 2)!;
@@ -45,6 +44,17 @@ it('says of a running job that nothing is heard of its nodes', async () => {
     expect(await note.innerText()).toContain('Nothing is heard of fire-[');
     expect(await note.getByRole('link').getAttribute('href')).toBe('/now');
   }
+  const page = await site.open(`/jobs?state=running&q=${job.id}`);
+  const row = page.locator('.grid-row').filter({ has: page.locator(`a[href="/jobs/${job.id}"]`) });
+  await row.getByText('not heard', { exact: true }).waitFor();
+  await row.getByText(/^Nothing is heard of fire-.*: whether it still runs there is not known$/).waitFor();
+  expect(await row.getByText('running', { exact: true }).count()).toBe(0);
+  await page.goto(`${site.server.url}/queue`);
+  const note = page.getByRole('status').filter({ hasText: 'is not known' });
+  await note.getByText(/Nothing is heard of fire-\S+: whether these \d+ jobs still run there/).waitFor();
+  expect(await note.getByRole('link').first().getAttribute('href')).toMatch(/^\/jobs\/\d+$/);
+  const block = page.locator('.stairs title').filter({ hasText: `job ${job.id} ` });
+  await expect.poll(() => block.first().textContent()).toContain('whether it runs there is not known');
 });
 
 it('offers to try again when a page\'s code does not come from a server that is frozen', async () => {

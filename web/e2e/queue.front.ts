@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Job, Queue, QueueEntry } from '../src/api/types';
+import type { ClusterEvent, Job, Queue, QueueEntry } from '../src/api/types';
 import { faultsOf } from './axe';
 import { goTo, isAll } from './patience';
 import { visit } from './visit';
@@ -64,6 +64,32 @@ describe('the queue page', () => {
     await page.getByText('nine in ten by').first().waitFor();
     expect(await page.getByText('being worked out').count()).toBe(0);
   });
+});
+
+// What was foreseen counted on nodes that are lost now.
+it('shows no expected start from before a loss of nodes', async () => {
+  const answer = { ...(await queue('user=ben&limit=2')), next_cursor: null, estimated_at: new Date(Date.now() - 60_000).toISOString() };
+  const job = answer.entries[0]!.id;
+  const lost = (name: string, secondsAgo: number): ClusterEvent => ({ seq: 90_000 - secondsAgo, time: new Date(Date.now() - 1_000 * secondsAgo).toISOString(), actor: 'server', kind: 'node_liveness_changed', subject: `node/${name}`, text: 'suspect', body: { liveness: 'suspect', reason: 'silent for 10s' } });
+  site.server.user = { user: 'ben', role: 'user' };
+  site.server.override = ({ path }) => {
+    if (path.endsWith('/why')) return Response.json({ title: 'busy', detail: 'not yet', status: 503 }, { status: 503, headers: { 'Content-Type': 'application/problem+json' } });
+    if (path.includes('kind=node_liveness_changed')) return Response.json({ events: [lost('fire-0004', 20), lost('fire-0005', 90)], next_cursor: null });
+    return path.startsWith('/api/v1/queue') ? Response.json(answer) : null;
+  };
+  const page = await site.open('/queue');
+  await page.getByRole('status').getByText(/left out: they counted on fire-0004, of which nothing is heard since/).waitFor();
+  const none = page.getByText('not known: foreseen before fire-0004 fell silent');
+  expect(await none.count()).toBe(2);
+  await page.goto(`${site.server.url}/mine`);
+  await none.first().waitFor();
+  await page.goto(`${site.server.url}/jobs/${job}`);
+  await page.getByText('When it starts: not yet').waitFor();
+  expect(await page.getByText(/even odds|nine in ten/).count()).toBe(0);
+  answer.estimated_at = new Date().toISOString();
+  await page.goto(`${site.server.url}/queue`);
+  await page.getByText('nine in ten by').first().waitFor();
+  expect(await none.count()).toBe(0);
 });
 
 describe('my jobs', () => {

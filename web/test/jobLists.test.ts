@@ -142,3 +142,15 @@ it('lets no list grow without bound while its answer does not come', async () =>
   client.clear();
   vi.useRealTimers();
 });
+
+// The estimate for one job does not say of what time it is.
+it('drops at once what was foreseen for one job when a node falls silent, and keeps the reasons', () => {
+  const client = new QueryClient();
+  client.setQueryData(['why', '3'], { start_p50: 'soon' });
+  client.setQueryData(['why', '3', 'reasons'], { facts: [] });
+  applyEvents(client, [event('node_liveness_changed', 'node/n1', 0, { liveness: 'up' })]);
+  expect(client.getQueryData(['why', '3'])).toEqual({ start_p50: 'soon' });
+  applyEvents(client, [event('node_liveness_changed', 'node/n1', 1, { liveness: 'suspect' })]);
+  expect(client.getQueryData(['why', '3'])).toBeUndefined();
+  expect(client.getQueryData(['why', '3', 'reasons'])).toEqual({ facts: [] });
+});

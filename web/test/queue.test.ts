@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { adviceFor, aheadOf, blockTitle, freeAfter, readQueueFilter, queueQuery, stackBlocks, suitableHorizon } from '../src/lib/queue';
+import { adviceFor, aheadOf, blockTitle, freeAfter, noStart, readQueueFilter, queueQuery, stackBlocks, suitableHorizon, withoutLost } from '../src/lib/queue';
 import type { QueueBlock, QueueEntry } from '../src/api/types';
 
 const now = Date.parse('2026-11-24T00:00:00Z');
@@ -49,4 +49,18 @@ it('says whose nodes a block is', () => {
   expect(blockTitle(block({ nodes: 4 }))).toBe('job 1 j of ann runs, 4 nodes');
   expect(blockTitle(block({ id: null, jobs: 12, nodes: 1.5 }))).toBe('12 other jobs, 1.5 nodes');
   expect(blockTitle(block({ kind: 'closed', id: null, nodes: 2 }))).toBe('2 nodes closed or not up');
+});
+
+it('says of a block of which nothing is heard that nobody knows', () => {
+  expect(blockTitle(block({ nodes: 4 }), true)).toBe('job 1 j of ann, 4 nodes: nothing is heard of some, and whether it runs there is not known');
+});
+
+it('drops what was foreseen before nodes were lost, and says why there is no start', () => {
+  const foreseen = entry({ start_p50: at(1), start_p90: at(2) });
+  expect(withoutLost([foreseen], [])).toEqual([foreseen]);
+  expect(withoutLost([foreseen], ['n1'])).toEqual([entry({})]);
+  expect(noStart(foreseen, true, ['n1', 'n2'])).toBe('not known: foreseen before n[1-2] fell silent');
+  expect(noStart(entry({}), false, [])).toBe('being worked out');
+  expect(noStart(entry({}), true, [])).toBe('beyond what can be foreseen');
+  expect(noStart(entry({ position: null }), true, [])).toBe('not before that changes');
 });

@@ -1,4 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
+import { hasLoss } from '../lib/silence';
 import { isVisible } from '../lib/visible';
 import { get } from './client';
 import { extendEventLists } from './eventLists';
@@ -42,7 +43,20 @@ export function applyEvents(client: QueryClient, events: readonly ClusterEvent[]
   if (patches.touches.has('cluster')) for (const kind of ['nodes', 'node', 'nodes-aside']) mark(client, [kind]);
   if (patches.nodes.size > 0) mark(client, ['node-events']);
   for (const key of patches.touches) mark(client, [key]);
+  if (hasLoss(events)) dropForecasts(client);
   arm(client);
+}
+
+// What was foreseen for one job counted on the nodes that have just fallen silent: it is not shown any more, and asked for
+// anew. What was foreseen for the whole queue says of what time it is (useLostSince.ts).
+function dropForecasts(client: QueryClient): void {
+  const ofOneJob = { queryKey: ['why'], predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey.length === 2 };
+  for (const query of client.getQueryCache().findAll(ofOneJob)) {
+    // What is on its way may have been foreseen before: it is asked for again when it is here.
+    if (query.state.data === undefined) mark(client, query.queryKey);
+    else void client.resetQueries({ queryKey: query.queryKey, exact: true });
+  }
+  for (const kind of ['queue', 'queue-place']) mark(client, [kind]);
 }
 
 function mark(client: QueryClient, key: readonly unknown[]): void {

@@ -15,6 +15,7 @@ const looks: Record<string, [tone: string, shape: Shape]> = {
   starting: ['queued', 'half'],
   suspending: ['suspended', 'half'],
   lost: ['lost', 'cross'],
+  not_heard: ['lost', 'triangle'],
   up: ['running', 'dot'],
   suspect: ['suspended', 'triangle'],
   down: ['failed', 'cross'],

@@ -1,5 +1,6 @@
 import type { QueueBlock, QueueEntry, Quota } from '../api/types';
 import { formatCount, formatPlural, formatWord } from './format';
+import { silentHosts } from './silence';
 
 // What the queue page makes of the server's answer. Pure.
 
@@ -108,9 +109,23 @@ export function freeAfter(bands: readonly Band[], total: number, hours: number):
   return Math.max(0, total - used);
 }
 
-export function blockTitle(block: QueueBlock): string {
+// The entries without what was foreseen for them, where it counted on nodes that have fallen silent since.
+export function withoutLost(entries: QueueEntry[], lost: readonly string[]): QueueEntry[] {
+  return lost.length === 0 ? entries : entries.map((entry) => ({ ...entry, start_p50: null, start_p90: null }));
+}
+
+// Why a job has no expected start.
+export function noStart({ position, nodes_held }: Pick<QueueEntry, 'position' | 'nodes_held'>, hasEstimate: boolean, lost: readonly string[]): string {
+  if (lost.length > 0) return `not known: foreseen before ${silentHosts(lost)} fell silent`;
+  if (!hasEstimate) return 'being worked out';
+  return position === null && nodes_held === 0 ? 'not before that changes' : 'beyond what can be foreseen';
+}
+
+// `isUnheard`: nothing is heard of nodes that it has.
+export function blockTitle(block: QueueBlock, isUnheard = false): string {
   const nodes = formatPlural(Math.round(block.nodes * 10) / 10, 'node');
   if (block.kind === 'closed') return block.from ? `${nodes} will be drained` : `${nodes} closed or not up`;
+  if (isUnheard) return `job ${block.id} ${block.name} of ${block.user}, ${nodes}: nothing is heard of some, and whether it runs there is not known`;
   const what = { running: 'runs', leaving: 'is leaving', held: 'holds nodes that others leave' }[block.kind] ?? formatWord(block.kind);
   return block.id === null ? `${formatPlural(block.jobs, 'other job')}, ${nodes}` : `job ${block.id} ${block.name} of ${block.user} ${what}, ${nodes}`;
 }

@@ -1,4 +1,5 @@
-import type { ClusterEvent, Node } from '../api/types';
+import type { ClusterEvent, Job, Node } from '../api/types';
+import { formatCount, formatHosts } from './format';
 
 // The events that tell of it.
 export const livenessChanges = ['node_liveness_changed'];
@@ -26,3 +27,26 @@ export function silentSince(node: Node, events: readonly ClusterEvent[]): number
 
 // Where the event is not known: the time was measured once and has gone on since.
 export const atLeast = (reason: string | null): string => (reason ?? '').replace(pattern, 'silent for more than $1');
+
+// A node has fallen silent.
+const isLoss = ({ kind, body }: ClusterEvent): boolean => kind === 'node_liveness_changed' && body.liveness !== 'up';
+
+// Which nodes have fallen silent since a time: what was foreseen before that is not to be expected any more.
+export function lostSince(events: readonly ClusterEvent[], time: string | null): string[] {
+  if (time === null) return [];
+  const lost = events.filter((event) => isLoss(event) && Date.parse(event.time) > Date.parse(time));
+  return [...new Set(lost.map((event) => event.subject.replace(/^node\//, '')))].sort();
+}
+export const hasLoss = (events: readonly ClusterEvent[]): boolean => events.some(isLoss);
+
+// fire-[0001-0003], or how many where that is too long to read.
+export function silentHosts(names: readonly string[], many = 'nodes'): string {
+  const hosts = formatHosts(names);
+  return hosts.length > 50 ? `${formatCount(names.length)} ${many}` : hosts;
+}
+
+// That a job is called running does not say that it runs: of nodes that are silent nobody knows. '' = all are heard.
+export function unheard(job: Pick<Job, 'state'>, nodes: readonly Node[] | undefined): string {
+  if (job.state !== 'running' || !nodes || nodes.length === 0) return '';
+  return `Nothing is heard of ${silentHosts(nodes.map((node) => node.name), 'of its nodes')}: whether it still runs there is not known`;
+}

@@ -2,6 +2,7 @@ import { type ReactNode, useCallback, useDeferredValue, useEffect, useMemo, useS
 import { Link, useLocation, useSearch } from 'wouter';
 import { useCluster, useJobList, useUsers } from '../api/queries';
 import type { Job } from '../api/types';
+import { useSilentNodes } from '../api/useSilentNodes';
 import { GridTable } from '../components/GridTable';
 import { JobActions } from '../components/JobActions';
 import { Empty, Failure, Loading } from '../components/states';
@@ -36,7 +37,7 @@ export default function JobsPage() {
   useEffect(() => keepPlace('active', active), [active]);
   const { selected, setSelected, toggle } = useSelection();
   const now = useNow();
-  const columns = useColumns(now, selected, toggle, arrays);
+  const columns = useColumns(now, selected, toggle, arrays, useSilentNodes());
   const chosen = useMemo(() => {
     const tasks = rows.rows.flatMap((row) => (row.kind === 'job' && arrays.open.has(row.job.array_task?.array ?? 0) ? row.job : []));
     return [...list.jobs, ...tasks].filter((job) => selected.has(job.id));
@@ -124,8 +125,10 @@ function useSelection() {
   return { selected, setSelected, toggle };
 }
 
-const useColumns = (now: number, selected: ReadonlySet<number>, toggle: (id: number) => void, arrays: ReturnType<typeof useOpenArrays>) =>
-  useMemo(() => jobColumns(now, { isSelected: (id) => selected.has(id), toggle, arrays }), [now, selected, toggle, arrays]);
+type Arrays = ReturnType<typeof useOpenArrays>;
+type Silent = ReturnType<typeof useSilentNodes>;
+const useColumns = (now: number, selected: ReadonlySet<number>, toggle: (id: number) => void, arrays: Arrays, silent: Silent) =>
+  useMemo(() => jobColumns(now, { isSelected: (id) => selected.has(id), toggle, arrays, silent }), [now, selected, toggle, arrays, silent]);
 
 function useRows(jobs: Job[], filter: JobFilter, openArrays: ReadonlySet<number>) {
   // Typing stays ahead of filtering 100,000 rows.

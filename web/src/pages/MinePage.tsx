@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useAttemptsOf, useJobList, useQueue, useWhoAmI } from '../api/queries';
 import type { Attempt, Job, QueueEntry, Quota } from '../api/types';
+import { useLostSince } from '../api/useLostSince';
 import { useSilentNodes } from '../api/useSilentNodes';
 import { Badge } from '../components/Badge';
 import { JobActions } from '../components/JobActions';
@@ -10,7 +11,7 @@ import { Await, Empty } from '../components/states';
 import { Unheard } from '../components/Unheard';
 import { formatAgo, formatCount, formatPast, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
 import { nextStep, nightOf, nightSeconds } from '../lib/night';
-import { adviceFor, fullQuotas } from '../lib/queue';
+import { adviceFor, fullQuotas, noStart, withoutLost } from '../lib/queue';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 import { stateWord } from './jobs/columns';
@@ -48,16 +49,18 @@ function Mine({ user, quotas }: { user: string; quotas: readonly Quota[] }) {
   const queue = useQueue(whose);
   const unfinished = useJobList(`${whose}&state=running&state=queued&state=suspended`, 0);
   const finished = useJobList(`${whose}&state=succeeded&state=failed&state=stopped`, 0);
-  const entries = useMemo(() => new Map((queue.data?.pages ?? []).flatMap((page) => page.entries).map((entry) => [entry.id, entry])), [queue.data]);
+  const foreseenAt = queue.data?.pages[0]?.estimated_at ?? null;
+  const lost = useLostSince(foreseenAt);
+  const entries = useMemo(() => new Map(withoutLost((queue.data?.pages ?? []).flatMap((page) => page.entries), lost).map((entry) => [entry.id, entry])), [queue.data, lost]);
   const recent = finished.jobs.filter((job) => job.ended_at !== null && secondsBetween(job.ended_at, now) <= nightSeconds);
   const running = unfinished.jobs.filter((job) => job.state === 'running');
   // As they stand in the queue; those that stand nowhere last.
   const place = (job: Job): number => entries.get(job.id)?.position ?? Infinity;
   const waiting = unfinished.jobs.filter((job) => job.state !== 'running').sort((a, b) => place(a) - place(b) || a.id - b.id);
-  const hasEstimate = queue.data?.pages[0]?.estimated_at != null;
+  const none = (entry: QueueEntry): string => noStart(entry, foreseenAt !== null, lost);
   const list = (jobs: readonly Job[], nothing: string, from = unfinished) => (
     <Await answer={{ data: from.isLoading || (from.error && jobs.length === 0) ? undefined : jobs, error: from.error, isPending: from.isLoading }}>
-      {(all) => (all.length === 0 ? <Empty title={nothing} /> : <List jobs={all} entries={entries} now={now} hasEstimate={hasEstimate} />)}
+      {(all) => (all.length === 0 ? <Empty title={nothing} /> : <List jobs={all} entries={entries} now={now} none={none} />)}
     </Await>
   );
   const full = fullQuotas(quotas);
@@ -81,10 +84,10 @@ interface ListProps {
   jobs: readonly Job[];
   entries: ReadonlyMap<number, QueueEntry>;
   now: number;
-  hasEstimate: boolean;
+  none: (entry: QueueEntry) => string; // why it has no expected start
 }
 
-function List({ jobs, entries, now, hasEstimate }: ListProps) {
+function List({ jobs, entries, now, none }: ListProps) {
   const shown = jobs.slice(0, shownMax);
   const attempts = useAttemptsOf(shown.map((job) => job.id));
   const silent = useSilentNodes();
@@ -94,7 +97,7 @@ function List({ jobs, entries, now, hasEstimate }: ListProps) {
         {shown.map((job, i) => (
           <li key={job.id} className="mine-job">
             <Unheard job={job} nodes={silent.get(job.id)} />
-            <One job={job} entry={entries.get(job.id)} attempts={attempts[i]} now={now} hasEstimate={hasEstimate} />
+            <One job={job} entry={entries.get(job.id)} attempts={attempts[i]} now={now} none={none} />
           </li>
         ))}
       </ul>
@@ -103,7 +106,7 @@ function List({ jobs, entries, now, hasEstimate }: ListProps) {
   );
 }
 
-function One({ job, entry, attempts, now, hasEstimate }: { job: Job; entry: QueueEntry | undefined; attempts: Attempt[] | undefined; now: number; hasEstimate: boolean }) {
+function One({ job, entry, attempts, now, none }: { job: Job; entry: QueueEntry | undefined; attempts: Attempt[] | undefined; now: number; none: (entry: QueueEntry) => string }) {
   const todo = entry ? adviceFor(entry) : nextStep(job);
   return (
     <>
@@ -131,7 +134,7 @@ function One({ job, entry, attempts, now, hasEstimate }: { job: Job; entry: Queu
             </dd>
             <dt>starts</dt>
             <dd>
-              <Expected entry={entry} now={now} hasEstimate={hasEstimate} />
+              <Expected entry={entry} now={now} none={none(entry)} />
             </dd>
           </>
         )}
@@ -157,8 +160,8 @@ function One({ job, entry, attempts, now, hasEstimate }: { job: Job; entry: Queu
   );
 }
 
-function Expected({ entry, now, hasEstimate }: { entry: QueueEntry; now: number; hasEstimate: boolean }) {
-  if (entry.start_p50 === null) return <>{!hasEstimate ? 'being worked out' : entry.position === null && entry.nodes_held === 0 ? 'not before that changes' : 'beyond what can be foreseen'}</>;
+function Expected({ entry, now, none }: { entry: QueueEntry; now: number; none: string }) {
+  if (entry.start_p50 === null) return <>{none}</>;
   const isNow = Date.parse(entry.start_p50) - now < 1_000;
   return (
     <>

@@ -1,15 +1,19 @@
 import { useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useQueue, useUsers, useWhoAmI } from '../api/queries';
+import { useLostSince } from '../api/useLostSince';
+import { useSilentNodes } from '../api/useSilentNodes';
 import { priorities, type Queue, type QueueEntry } from '../api/types';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
 import { formatCount, formatPlural, formatTime, formatWord } from '../lib/format';
-import { type Horizon, horizons, noFilter, type QueueFilter, queueQuery, readQueueFilter, suitableHorizon } from '../lib/queue';
+import { type Horizon, horizons, noFilter, type QueueFilter, queueQuery, readQueueFilter, suitableHorizon, withoutLost } from '../lib/queue';
+import { silentHosts } from '../lib/silence';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 import { QueueTable } from './queue/QueueTable';
 import { Stairs } from './queue/Stairs';
+import { UnheardJobs } from './queue/UnheardJobs';
 import '../styles/queue.css';
 
 // What waits, in order: who is ahead and why, who is on the nodes until when, when each job starts.
@@ -84,9 +88,12 @@ interface LoadedProps {
   onAll: () => void;
 }
 
-function Loaded({ queue, entries, user, isFiltered, onMore, onAll }: LoadedProps) {
+function Loaded({ queue, entries: all, user, isFiltered, onMore, onAll }: LoadedProps) {
   const now = useNow(10_000);
   const [chosen, setChosen] = useState<Horizon | null>(null);
+  const lost = useLostSince(queue.estimated_at);
+  const entries = useMemo(() => withoutLost(all, lost), [all, lost]);
+  const silent = useSilentNodes();
   const suitable = useMemo(() => suitableHorizon(entries, queue.blocks, now), [entries, queue.blocks, now]);
   const horizon = chosen ?? suitable;
   const groups = queue.groups.filter((group) => group.nodes > 0 && queue.blocks.some((block) => block.group === group.group));
@@ -107,7 +114,7 @@ function Loaded({ queue, entries, user, isFiltered, onMore, onAll }: LoadedProps
         ) : (
           <div className="stairs-row">
             {groups.map((group) => (
-              <Stairs key={group.group} group={group} blocks={queue.blocks} horizon={horizon} now={now} user={user} />
+              <Stairs key={group.group} group={group} blocks={queue.blocks} horizon={horizon} now={now} user={user} isUnheard={(job) => silent.has(job)} />
             ))}
           </div>
         )}
@@ -117,12 +124,19 @@ function Loaded({ queue, entries, user, isFiltered, onMore, onAll }: LoadedProps
           <span><i style={{ background: 'var(--accent)' }} />yours</span>
           <span><i style={{ background: 'var(--gpu-reserved)' }} />held for a job</span>
           <span><i className="hatched" />closed or not up</span>
+          {silent.size > 0 && <span><i className="hatched unheard" />not heard</span>}
         </p>
+        <UnheardJobs silent={silent} />
         <p className="dim small-text">
           Ends are what jobs like these ran for, if nobody interrupts them. Order of {formatTime(queue.at, now)}; {queue.estimated_at ? `starts foreseen at ${formatTime(queue.estimated_at, now)}: ` : ''}
           {queue.estimate_note}.
         </p>
       </Panel>
+      {lost.length > 0 && (
+        <p className="failure" role="status">
+          The starts that were foreseen at {formatTime(queue.estimated_at, now)} are left out: they counted on {silentHosts(lost)}, of which nothing is heard since. They come back when they are foreseen anew.
+        </p>
+      )}
       <Panel title="In order" aside={`${formatCount(entries.length)} of ${formatCount(queue.total)}`}>
         {entries.length === 0 ? (
           <Empty title={isFiltered ? 'No such job waits' : 'No job waits'}>
@@ -133,7 +147,7 @@ function Loaded({ queue, entries, user, isFiltered, onMore, onAll }: LoadedProps
             )}
           </Empty>
         ) : (
-          <QueueTable entries={entries} horizon={horizon} now={now} user={user} hasEstimate={queue.estimated_at !== null} />
+          <QueueTable entries={entries} horizon={horizon} now={now} user={user} hasEstimate={queue.estimated_at !== null} lost={lost} />
         )}
         {onMore && (
           <button className="button small" style={{ marginTop: 'var(--s2)' }} onClick={onMore}>

@@ -1,16 +1,19 @@
 import { Link } from 'wouter';
 import { useQueuePlace, useReasons, useWhy } from '../../api/queries';
 import type { Job, QueueEntry, Why } from '../../api/types';
+import { useLostSince } from '../../api/useLostSince';
 import { Panel } from '../../components/Panel';
 import { Await } from '../../components/states';
 import { formatAgo, formatCount, formatDuration, formatTime, formatWord, secondsBetween } from '../../lib/format';
-import { adviceFor, aheadOf } from '../../lib/queue';
+import { adviceFor, aheadOf, withoutLost } from '../../lib/queue';
 import { useNow } from '../../lib/useNow';
 
 export function WhyCard({ job }: { job: Job }) {
   const reasons = useReasons(String(job.id));
   const why = useWhy(String(job.id), true);
-  const place = useQueuePlace(job).data;
+  const known = useQueuePlace(job).data;
+  const lost = useLostSince(known?.foreseenAt ?? null);
+  const place = known && { ...known, entry: known.entry && withoutLost([known.entry], lost)[0]! };
   return (
     <Panel title="Why it waits" aside={job.pending_reason && formatWord(job.pending_reason.code)}>
       <Await answer={why.data || reasons.error ? why : reasons} lines={3}>

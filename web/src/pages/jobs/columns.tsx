@@ -1,15 +1,18 @@
 import { Link } from 'wouter';
-import type { Job } from '../../api/types';
+import type { Job, Node } from '../../api/types';
 import { Badge } from '../../components/Badge';
 import type { Column } from '../../components/GridTable';
 import { formatCount, formatDuration, formatHosts, formatPast, formatWord, secondsBetween } from '../../lib/format';
 import type { Row } from '../../lib/jobRows';
+import { unheard } from '../../lib/silence';
 import { timeRun } from '../../lib/timeRun';
 
 type JobColumn = Omit<Column<Row>, 'render'> & { render: (job: Job) => React.ReactNode };
 
-// Of a job that has ended why, of one that waits what for, of one that runs its nodes.
-export function where(job: Job): string {
+// Of a job that has ended why, of one that waits what for, of one that runs its nodes; `silent`: those of which nothing is heard.
+export function where(job: Job, silent?: readonly Node[]): string {
+  const doubt = unheard(job, silent);
+  if (doubt !== '') return doubt;
   if (job.pending_reason) return job.pending_reason.text;
   if (job.ended_at) return [job.end_reason, job.exit_code ? `exit code ${job.exit_code}` : null].filter(Boolean).join(', ');
   return job.nodes.length > 0 ? formatHosts(job.nodes) : (job.end_reason ?? '');
@@ -25,6 +28,7 @@ interface Choices {
   isSelected: (id: number) => boolean;
   toggle: (id: number) => void;
   arrays: { open: ReadonlySet<number>; toggle: (id: number) => void };
+  silent: ReadonlyMap<number, readonly Node[]>; // nodes of jobs of which nothing is heard
 }
 
 // An array opens to its tasks, which stand below it.
@@ -43,7 +47,14 @@ function Name({ job, arrays }: { job: Job; arrays: Choices['arrays'] }) {
   );
 }
 
-export function jobColumns(now: number, { isSelected, toggle, arrays }: Choices): Column<Row>[] {
+const Where = ({ text }: { text: string }) => <span className="dim" title={text}><bdi>{text}</bdi></span>;
+
+function State({ job, doubt }: { job: Job; doubt: string }) {
+  if (doubt !== '') return <span title={doubt}><Badge word="not_heard" /></span>;
+  return <Badge word={job.held ? 'held' : stateWord(job)} />;
+}
+
+export function jobColumns(now: number, { isSelected, toggle, arrays, silent }: Choices): Column<Row>[] {
   const columns: JobColumn[] = [
     {
       key: 'select',
@@ -64,11 +75,11 @@ export function jobColumns(now: number, { isSelected, toggle, arrays }: Choices)
     { key: 'user', title: 'user', width: 'minmax(5rem, 0.5fr)', isSortable: true, render: (job) => job.user },
     { key: 'group', title: 'group', width: '5.5rem', isSortable: true, render: (job) => job.group },
     { key: 'priority', title: 'priority', width: '6.5rem', isSortable: true, render: (job) => formatWord(job.priority) },
-    { key: 'state', title: 'state', width: '7rem', isSortable: true, render: (job) => <Badge word={job.held ? 'held' : stateWord(job)} /> },
+    { key: 'state', title: 'state', width: '7rem', isSortable: true, render: (job) => <State job={job} doubt={unheard(job, silent.get(job.id))} /> },
     { key: 'node_count', title: 'nodes', width: '4.2rem', isNumber: true, isSortable: true, render: (job) => <>{formatCount(job.node_count)}{job.gpus_per_node > 0 && <span className="dim">×{job.gpus_per_node}</span>}</> },
     { key: 'submitted_at', title: 'for', width: '5.2rem', isNumber: true, isSortable: true, render: (job) => age(job, now) },
     { key: 'suspend_count', title: 'susp.', width: '3.4rem', isNumber: true, isSortable: true, render: (job) => (job.suspend_count > 0 ? job.suspend_count : '') },
-    { key: 'where', title: 'where, or why', width: 'minmax(10rem, 2fr)', render: (job) => <span className="dim" title={where(job)}><bdi>{where(job)}</bdi></span> },
+    { key: 'where', title: 'where, or why', width: 'minmax(10rem, 2fr)', render: (job) => <Where text={where(job, silent.get(job.id))} /> },
   ];
   return columns.map((column) => ({ ...column, render: (row) => (row.kind === 'job' ? column.render(row.job) : null) }));
 }

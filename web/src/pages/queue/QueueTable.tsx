@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { QueueEntry } from '../../api/types';
 import { Table } from '../../components/Table';
 import { formatAgo, formatCount, formatDuration, formatTime, formatWord, secondsBetween } from '../../lib/format';
-import { aheadOf } from '../../lib/queue';
+import { aheadOf, noStart } from '../../lib/queue';
 
 interface Props {
   entries: QueueEntry[];
@@ -10,9 +10,10 @@ interface Props {
   now: number;
   user: string;
   hasEstimate: boolean;
+  lost: readonly string[]; // nodes that have fallen silent since the starts were foreseen
 }
 
-export function QueueTable({ entries, horizon, now, user, hasEstimate }: Props) {
+export function QueueTable({ entries, horizon, now, user, hasEstimate, lost }: Props) {
   return (
     <Table label="jobs that wait, in order" className="queue-table cards">
       <thead>
@@ -50,7 +51,7 @@ export function QueueTable({ entries, horizon, now, user, hasEstimate }: Props) 
               </div>
             </td>
             <td className="when">
-              <Start entry={entry} horizon={horizon} now={now} hasEstimate={hasEstimate} />
+              <Start entry={entry} horizon={horizon} now={now} none={noStart(entry, hasEstimate, lost)} />
             </td>
           </tr>
         ))}
@@ -66,11 +67,9 @@ export function Ahead({ entry }: { entry: QueueEntry }) {
   return <>{ahead.length === 0 ? `first of ${entry.group}` : `ahead: ${ahead.join(', ')}`}</>;
 }
 
-// A line from p50 to p90 on the axis of the picture above.
-export function Start({ entry, horizon, now, hasEstimate }: { entry: QueueEntry; horizon: number; now: number; hasEstimate: boolean }) {
-  if (entry.start_p50 === null) {
-    return <span className="dim">{!hasEstimate ? 'being worked out' : entry.position === null && entry.nodes_held === 0 ? 'not before that changes' : 'beyond what can be foreseen'}</span>;
-  }
+// A line from p50 to p90 on the axis of the picture above; `none`: why there is none.
+export function Start({ entry, horizon, now, none }: { entry: QueueEntry; horizon: number; now: number; none: string }) {
+  if (entry.start_p50 === null) return <span className="dim">{none}</span>;
   const place = (time: string): number => Math.min(100, Math.max(0, (100 * (Date.parse(time) - now)) / (horizon * 3_600_000)));
   const [from, to] = [place(entry.start_p50), entry.start_p90 === null ? 100 : place(entry.start_p90)];
   const isNow = Date.parse(entry.start_p50) - now < 1_000;

@@ -9,17 +9,29 @@ const height = 190;
 const left = 44;
 const bottom = 20;
 
-const toneOf = (block: QueueBlock, user: string, hatch: string): string => {
+const toneOf = (block: QueueBlock, user: string, hatch: string, unheard: string | null): string => {
+  if (unheard !== null) return `url(#${unheard})`;
   if (block.kind === 'held') return 'var(--gpu-reserved)';
   if (block.kind === 'closed') return `url(#${hatch})`;
   return block.id !== null && block.user === user ? 'var(--accent)' : 'var(--gpu-used)';
 };
 
+interface StairsProps {
+  group: Queue['groups'][number];
+  blocks: QueueBlock[];
+  horizon: number;
+  now: number;
+  user: string;
+  isUnheard: (job: number) => boolean; // nothing is heard of nodes that it has
+}
+
 // Nodes of one group against time: each running job as high as its nodes and as long as it is expected
 // to run. What lies above the stairs is free by then, if nobody new came.
-export function Stairs({ group, blocks, horizon, now, user }: { group: Queue['groups'][number]; blocks: QueueBlock[]; horizon: number; now: number; user: string }) {
+export function Stairs({ group, blocks, horizon, now, user, isUnheard }: StairsProps) {
   const { bands } = useMemo(() => stackBlocks(blocks.filter((block) => block.group === group.group), now), [blocks, group.group, now]);
   const hatch = useId();
+  const doubtful = `${hatch}-unheard`;
+  const doubt = ({ id }: QueueBlock): boolean => id !== null && isUnheard(id);
   const [svg, width] = useWidth<SVGSVGElement>(usualWidth);
   const closing = blocks.filter((block) => block.group === group.group && block.from !== null);
   const total = Math.max(group.nodes, 1);
@@ -41,10 +53,14 @@ export function Stairs({ group, blocks, horizon, now, user }: { group: Queue['gr
             <rect width="7" height="7" fill="var(--sunken)" />
             <rect width="3" height="7" fill="var(--gpu-draining)" />
           </pattern>
+          <pattern id={doubtful} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+            <rect width="7" height="7" fill="var(--sunken)" />
+            <rect width="3" height="7" fill="var(--lost)" />
+          </pattern>
         </defs>
         <rect x={left} y={0} width={width - left} height={height - bottom} fill="var(--sunken)" />
         {bands.map((band, i) => (
-          <Block key={i} band={band} x={x} y={y} horizon={horizon} tone={toneOf(band.block, user, hatch)} />
+          <Block key={i} band={band} x={x} y={y} horizon={horizon} tone={toneOf(band.block, user, hatch, doubt(band.block) ? doubtful : null)} isUnheard={doubt(band.block)} />
         ))}
         {closing.map((block, i) => {
           const at = x(Math.max(0, (Date.parse(block.from!) - now) / 3_600_000));
@@ -75,9 +91,10 @@ interface BlockProps {
   y: (nodes: number) => number;
   horizon: number;
   tone: string;
+  isUnheard: boolean;
 }
 
-function Block({ band, x, y, horizon, tone }: BlockProps) {
+function Block({ band, x, y, horizon, tone, isUnheard }: BlockProps) {
   const top = y(band.from + band.block.nodes);
   const high = Math.max(0.4, y(band.from) - top);
   const until = band.until ?? horizon;
@@ -85,7 +102,7 @@ function Block({ band, x, y, horizon, tone }: BlockProps) {
   const gap = high > 3 ? 0.6 : 0;
   return (
     <g>
-      <title>{blockTitle(band.block)}</title>
+      <title>{blockTitle(band.block, isUnheard)}</title>
       {late > until && <rect x={x(until)} y={top} width={x(late) - x(until)} height={high - gap} fill={tone} opacity={0.28} />}
       <rect x={x(0)} y={top} width={Math.max(1, x(until) - x(0))} height={high - gap} fill={tone} />
     </g>
