@@ -15,10 +15,12 @@ it('shows each rank over time, names those that fall behind, and says what is no
   const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: /Ranks over time/ }) });
   await panel.getByText('1 straggler').waitFor();
   await panel.getByText(new RegExp(`rank ${job.id % job.node_count} on fire-`)).first().waitFor();
-  expect(await panel.locator('.multiple:not(.metric)').count()).toBe(Math.min(64, job.node_count));
-  expect(await panel.locator('.multiple[data-behind]').count()).toBe(1);
-  await panel.getByText(/per step/).waitFor();
+  expect(await panel.locator('[data-ranks] .multiple').count()).toBe(Math.min(64, job.node_count));
+  expect(await panel.locator('[data-ranks] .multiple[data-behind]').count()).toBe(1);
+  await panel.getByText(/per step · /).waitFor();
   await panel.getByText(/memory \d+ %/).first().waitFor();
+  const steps = panel.getByRole('list', { name: 'time per step of each rank' });
+  await steps.getByRole('img', { name: /^rank 0 on fire-\d+: [\d.]+ s per step$/ }).waitFor(); // of the demo's ranks the one that reports
   expect(await faultsOf(page)).toEqual([]);
 });
 
@@ -33,22 +35,41 @@ it('shows what a program reports of its work over time, or how it can', async ()
   await page.getByText('hai.report_metrics(loss=0.3) does that').waitFor();
 });
 
-it('saves what each chart of a job and of the overview shows', async () => {
-  const job = (await running()).find((each) => each.node_count === 2)!;
+it('saves what each chart of a job, of the queue and of the overview shows, as CSV, SVG and PNG', async () => {
+  const job = (await running()).find((each) => each.node_count === 2 && each.id % 2 === 0)!;
+  const points = [1, 2, 3].map((step) => ({ at: new Date(Date.now() - 60_000 * (3 - step)).toISOString(), step: 500 * step }));
+  site.server.override = ({ path }) => (path.endsWith('/progress') ? Response.json({ points }) : null);
   const page = await site.open(`/jobs/${job.id}`);
+  const save = (title: string, form: string) =>
+    savedBy(page, async () => {
+      await page.getByRole('button', { name: `save ${title}`, exact: true }).click();
+      await page.getByRole('menuitem', { name: form }).click();
+    });
   const csv = async (title: string): Promise<[name: string, rows: string[]]> => {
-    const { name, bytes } = await savedBy(page, () => page.getByRole('button', { name: `save ${title} as CSV` }).click());
+    const { name, bytes } = await save(title, 'CSV');
     return [name, bytes.toString().trim().split('\r\n')];
   };
+  const svg = async (title: string): Promise<string> => (await save(title, 'SVG')).bytes.toString();
   const [name, ranks] = await csv('the ranks over time');
   expect(name).toBe(`job-${job.id}-attempt-${job.attempt}-ranks.csv`);
-  expect(ranks[0]).toMatch(/^time,rank \d on fire-\d+ GPUs busy \(%\),rank \d on fire-\d+ GPU memory taken \(%\),rank \d on fire-\d+ step,rank/);
-  expect(ranks[1]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,\d+(,\d*){5}$/);
+  expect(ranks[0]).toMatch(/^time,rank \d on fire-\d+ GPUs busy \(%\),rank \d on fire-\d+ GPU memory taken \(%\),rank \d on fire-\d+ step,rank \d on fire-\d+ time per step \(s\),rank/);
+  expect(ranks[1]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,\d+(,[\d.]*){7}$/);
+  const drawn = await svg('the ranks over time');
+  expect(drawn.match(/>rank \d fire-\d+</g)).toHaveLength(2);
+  expect(drawn).not.toContain('var(--');
+  expect((await csv('the metrics'))[1][1]).toMatch(/^[\dT:.Z-]+,loss,\d/);
+  expect((await csv('the time per step'))[1][0]).toMatch(/^time,rank 0 on fire-\d+ time per step \(s\)$/);
+  expect(await svg('progress')).toContain(`Progress of job ${job.id}`);
   await page.goto(site.server.url);
   const [, used] = await csv('GPUs used');
   expect(used[0]).toBe('time,used');
   expect(used.length).toBeGreaterThan(10);
   expect((await csv('Jobs waiting'))[0]).toBe('jobs-waiting-6h.csv');
+  const png = await save('GPUs used', 'PNG');
+  expect([png.name, png.bytes.subarray(1, 4).toString(), png.bytes.readUInt32BE(16)]).toEqual(['gpus-used-6h.png', 'PNG', 1_440]);
+  await page.goto(`${site.server.url}/queue`);
+  expect((await csv('nodes of training'))[1][0]).toBe('what,nodes,jobs,job,name,user,"end, even odds","end, nine in ten",from');
+  expect(await svg('nodes of training')).toMatch(/^<svg[^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"(?!.*var\(--)/s);
 });
 
 it('shows attempts as rows of a line or two', async () => {
@@ -77,7 +98,7 @@ it('lays two jobs side by side, what is alike in grey', async () => {
   // Two attempts of one job share these.
   for (const word of ['suspended', 'requeued', 'lost work', 'CPU time', 'largest process']) await facts.getByRole('cell', { name: new RegExp(`^(job ${word}|${word} of the job)$`) }).waitFor();
   expect(await page.locator('.side-by-side .panel').count()).toBe(2);
-  expect(await page.locator('.side-by-side .multiple:not(.metric)').count()).toBe(Math.min(64, a!.node_count) + Math.min(64, b!.node_count));
+  expect(await page.locator('.side-by-side [data-ranks] .multiple').count()).toBe(Math.min(64, a!.node_count) + Math.min(64, b!.node_count));
   expect(await faultsOf(page)).toEqual([]);
 });
 

@@ -130,5 +130,11 @@ export function blockTitle(block: QueueBlock, isUnheard = false): string {
   return block.id === null ? `${formatPlural(block.jobs, 'other job')}, ${nodes}` : `job ${block.id} ${block.name} of ${block.user} ${what}, ${nodes}`;
 }
 
+// What the picture draws, for a spreadsheet.
+export function blockRows(blocks: readonly QueueBlock[]): (string | number | null)[][] {
+  const head = ['what', 'nodes', 'jobs', 'job', 'name', 'user', 'end, even odds', 'end, nine in ten', 'from'];
+  return [head, ...blocks.map((block) => [block.kind, block.nodes, block.jobs, block.id, block.name, block.user, block.end_p50, block.end_p90, block.from])];
+}
+
 // Rows of one's quota that are used up.
 export const fullQuotas = (quotas: readonly Quota[]): Quota[] => quotas.filter((each) => each.nodes !== null && each.nodes_used >= each.nodes);

@@ -34,6 +34,11 @@ export function svgText(svg: SVGSVGElement, title: string): string {
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height + head));
   copy.setAttribute('font-family', 'sans-serif');
+  // What the page's styles say of its letters.
+  for (const each of copy.querySelectorAll('text:not([fill])')) {
+    each.setAttribute('fill', 'var(--ink-3)');
+    each.setAttribute('font-size', '11');
+  }
   const make = (name: string, values: Record<string, string>, text = ''): Element => {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name);
     for (const [key, value] of Object.entries(values)) element.setAttribute(key, value);
@@ -44,11 +49,13 @@ export function svgText(svg: SVGSVGElement, title: string): string {
     make('rect', { x: '0', y: String(-head), width: String(width), height: String(height + head), fill: 'var(--surface)' }),
     make('text', { x: '8', y: '-8', fill: 'var(--ink)', 'font-size': '13', 'font-weight': '600' }, `${title}: ${(svg.getAttribute('aria-label') ?? '').replace(`${title}: `, '')}`),
   );
-  return withColors(new XMLSerializer().serializeToString(copy), getComputedStyle(document.documentElement));
+  return new XMLSerializer().serializeToString(copy);
 }
 
-export async function toPng(svg: SVGSVGElement, title: string): Promise<Blob> {
-  const text = svgText(svg, title);
+// `text`: of an SVG whose colours may be the page's custom properties.
+export const colored = (text: string): string => withColors(text, getComputedStyle(document.documentElement));
+
+export async function toPng(text: string): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   await image.decode();

@@ -1,4 +1,5 @@
 import type { JobUsage } from '../api/types';
+import { formatDuration } from './format';
 
 // Lines of the small multiples. Pure.
 interface Spark {
@@ -21,6 +22,46 @@ export function sparkOf(values: readonly (number | null)[], times: readonly numb
     if (values[i - 1] == null && values[i + 1] == null) path += 'h1';
   });
   return { path, last: values.findLast((value) => value !== null) ?? null };
+}
+
+// Seconds per step, where a rank came further: since it last did. What went back, as after a restart, begins anew.
+export function stepSeconds(steps: readonly (number | null)[], times: readonly number[]): (number | null)[] {
+  let last: { step: number; time: number } | null = null;
+  return steps.map((step, i) => {
+    if (step === null) return null;
+    const before = last;
+    if (before === null || step !== before.step) last = { step, time: times[i]! };
+    return before === null || step <= before.step ? null : (times[i]! - before.time) / 1000 / (step - before.step);
+  });
+}
+
+export interface StepTimes {
+  rank: number;
+  node: string;
+  seconds: (number | null)[];
+  middle: number; // of those, the median
+}
+
+const medianOf = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)]!;
+
+// Of the ranks that report steps, the slowest first.
+export function stepTimesOf(usage: JobUsage): StepTimes[] {
+  const times = usage.at.map((at) => Date.parse(at));
+  return usage.ranks
+    .flatMap(({ rank, node, step }) => {
+      const seconds = stepSeconds(step, times);
+      const known = seconds.filter((each) => each !== null);
+      return known.length === 0 ? [] : [{ rank, node, seconds, middle: medianOf(known) }];
+    })
+    .sort((a, b) => b.middle - a.middle || a.rank - b.rank);
+}
+
+const slowFactor = 1.2;
+
+// The ranks that take clearly longer for a step than the middle one does.
+export function slowRanks(all: readonly StepTimes[]): StepTimes[] {
+  const usual = all.length < 3 ? Infinity : medianOf(all.map((each) => each.middle));
+  return all.filter((each) => each.middle > slowFactor * usual);
 }
 
 export const hasGpus = (usage: JobUsage): boolean => usage.ranks.some((rank) => rank.gpu_percent.some((value) => value !== null));
@@ -47,3 +88,5 @@ export function unknownOf(usage: JobUsage): string[] {
   if (usage.metrics.length === 0) parts.push('Its program reports no metrics, such as its loss: hai.report_metrics(loss=0.3) does that.');
   return parts;
 }
+
+export const stepTime = (seconds: number): string => (seconds >= 10 ? formatDuration(seconds) : `${seconds.toFixed(seconds >= 1 ? 2 : 3)} s`);

@@ -8,10 +8,10 @@ import { Await, Empty } from '../components/states';
 import { Table } from '../components/Table';
 import { formatBytes, formatCount, formatDuration, formatGpuHours, formatHosts, formatNodesAsked, formatPercent, formatTime, formatTimes, formatWord, secondsBetween } from '../lib/format';
 import { timeRun } from '../lib/timeRun';
-import { lastStep, meanPercent } from '../lib/usage';
+import { lastStep, meanPercent, stepTime } from '../lib/usage';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
-import { stepTime, Usage } from './job/UsageCard';
+import { Usage } from './job/UsageCard';
 import '../styles/queue.css';
 
 // Two jobs, or two attempts of one, side by side: /compare?a=17.1&b=18. A job alone is its latest attempt.

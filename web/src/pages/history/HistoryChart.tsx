@@ -1,10 +1,8 @@
 import { type PointerEvent, useState } from 'react';
-import { Menu } from '../../components/Menu';
 import { Panel } from '../../components/Panel';
-import { toast } from '../../components/Toasts';
+import { SaveChart } from '../../components/SaveChart';
 import { formatCount, formatDuration } from '../../lib/format';
 import { dayMs, gapOf, type HistoryChart as Chart, type HistoryLine, type HistoryRange, niceTop, otherName, toCsv, totalOf } from '../../lib/history';
-import { saveBlob, svgText, toPng } from '../../lib/saveChart';
 import { useWidth } from '../../lib/useWidth';
 import { type Clock, clockOf, zone, zoneLetters } from '../../lib/zone';
 
@@ -30,15 +28,6 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
     const part = (((event.clientX - box.left) * width) / box.width - left) / (width - left - right);
     setAt(part < 0 || part >= 1 ? null : Math.floor(part * times.length));
   };
-  const save = async (form: 'csv' | 'svg' | 'png'): Promise<void> => {
-    try {
-      if (form === 'csv') saveBlob(new Blob([toCsv(withPast(chart, past, other), times)], { type: 'text/csv' }), `${name}.csv`);
-      else if (form === 'svg') saveBlob(new Blob([svgText(svg.current!, chart.title)], { type: 'image/svg+xml' }), `${name}.svg`);
-      else saveBlob(await toPng(svg.current!, chart.title), `${name}.png`);
-    } catch (error) {
-      toast(`${chart.title} was not saved: ${(error as Error).message}`, 'failed');
-    }
-  };
   const figures = chart.lines.map((line, i) => ({ ...line, figure: figureOf(line, chart), before: past ? figureOf(past.lines[i]!, chart) : null }));
   const summary = figures.map(({ label, figure, before }) => `${label} ${figure}${before === null ? '' : ` (${other} ${before})`}`).join(', ');
   const axis = { fill: 'var(--ink-3)', fontSize: 11 };
@@ -49,9 +38,11 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
       id={chart.key}
       title={chart.title}
       aside={
-        <Menu
-          trigger={<button className="button quiet small" aria-label={`save ${chart.title}`}>save</button>}
-          items={(['csv', 'svg', 'png'] as const).map((form) => ({ label: form.toUpperCase(), onSelect: () => void save(form) }))}
+        <SaveChart
+          name={name}
+          title={chart.title}
+          csv={() => toCsv(withPast(chart, past, other), times)}
+          svg={({ svgText }) => svgText(svg.current!, chart.title)}
         />
       }
     >

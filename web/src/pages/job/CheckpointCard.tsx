@@ -3,7 +3,7 @@ import { useCheckpoints, useProgress } from '../../api/queries';
 import type { Job, JobCheckpoint, ProgressPoint } from '../../api/types';
 import { CodeBoundary, part } from '../../components/CodeBoundary';
 import { Panel } from '../../components/Panel';
-import { SaveCsv } from '../../components/SaveCsv';
+import { SaveChart } from '../../components/SaveChart';
 import { Await, Empty, Failure, Loading } from '../../components/states';
 import { Table } from '../../components/Table';
 import { formatCount, formatDuration, formatPast } from '../../lib/format';
@@ -20,7 +20,7 @@ export function CheckpointCard({ job }: { job: Job }) {
   const progress = useProgress(id);
   const points = progress.data ?? [];
   return (
-    <Panel title="Progress and checkpoints" aside={<>{job.progress_step !== null && `at step ${formatCount(job.progress_step)}`} {points.length > 1 && <SaveCsv name={`job-${id}-progress`} title="progress" times={points.map((point) => Date.parse(point.at))} columns={[{ label: 'step', values: points.map((point) => point.step) }]} />}</>}>
+    <Panel title="Progress and checkpoints" aside={<>{job.progress_step !== null && `at step ${formatCount(job.progress_step)}`} {points.length > 1 && <SaveProgress id={id} points={points} />}</>}>
       {points.length > 1 && <Progress points={points} />}
       {progress.error && !progress.data && <Failure error={progress.error} />}
       <Await answer={checkpoints}>{(list) => <Checkpoints list={list} now={now} />}</Await>
@@ -63,6 +63,12 @@ function Checkpoints({ list, now }: { list: readonly JobCheckpoint[]; now: numbe
       {list.length > shownMax && <p className="dim">and {list.length - shownMax} before</p>}
     </>
   );
+}
+
+function SaveProgress({ id, points }: { id: string; points: readonly ProgressPoint[] }) {
+  const times = points.map((point) => Date.parse(point.at));
+  const lines = [{ label: 'step', color: '--gpu-used', values: points.map((point) => point.step) }];
+  return <SaveChart name={`job-${id}-progress`} title="progress" csv={({ csvOf }) => csvOf(times, lines)} svg={({ linesSvg }) => linesSvg({ title: `Progress of job ${id}`, times, lines })} />;
 }
 
 function Progress({ points }: { points: readonly ProgressPoint[] }) {

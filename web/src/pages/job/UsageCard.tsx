@@ -3,11 +3,12 @@ import { Link } from 'wouter';
 import { useJobUsage } from '../../api/queries';
 import type { Attempt, Job, JobUsage } from '../../api/types';
 import { Panel } from '../../components/Panel';
-import { SaveCsv } from '../../components/SaveCsv';
+import { SaveChart } from '../../components/SaveChart';
 import { Await } from '../../components/states';
 import type { CsvColumn } from '../../lib/csv';
 import { formatCount, formatDuration, formatPlural, formatTime, secondsBetween } from '../../lib/format';
-import { hasGpus, hasMemory, hasSteps, sparkOf, unknownOf } from '../../lib/usage';
+import { hasGpus, hasMemory, hasSteps, sparkOf, stepSeconds, stepTime, unknownOf } from '../../lib/usage';
+import { StepTimes } from './StepTimes';
 import '../../styles/queue.css';
 
 // Of each rank how busy its GPUs were and how far it came, as small multiples; those that stand out first.
@@ -20,7 +21,7 @@ export default function UsageCard({ job, attempt, attempts }: { job: Job; attemp
       aside={
         <>
           <Link href={`/compare?a=${job.id}.${attempt}${other ? `&b=${job.id}.${other.attempt}` : ''}`}>{other ? `beside attempt ${other.attempt}` : 'beside another job'}</Link>{' '}
-          {usage.data && usage.data.at.length > 0 && <SaveCsv name={`job-${job.id}-attempt-${attempt}-ranks`} title="the ranks over time" times={usage.data.at.map((at) => Date.parse(at))} columns={columnsOf(usage.data)} />}
+          {usage.data && usage.data.at.length > 0 && <SaveRanks name={`job-${job.id}-attempt-${attempt}`} usage={usage.data} />}
         </>
       }
     >
@@ -31,11 +32,24 @@ export default function UsageCard({ job, attempt, attempts }: { job: Job; attemp
   );
 }
 
-const columnsOf = (usage: JobUsage): CsvColumn[] =>
+function SaveRanks({ name, usage }: { name: string; usage: JobUsage }) {
+  const times = usage.at.map((at) => Date.parse(at));
+  return (
+    <SaveChart
+      name={`${name}-ranks`}
+      title="the ranks over time"
+      csv={({ csvOf }) => csvOf(times, columnsOf(usage, times))}
+      svg={({ multiplesSvg }, here) => multiplesSvg(`Ranks over time, ${name}`, here.closest('.panel')!.querySelector('[data-ranks]') ?? here)}
+    />
+  );
+}
+
+const columnsOf = (usage: JobUsage, times: readonly number[]): CsvColumn[] =>
   usage.ranks.flatMap((rank) => [
     { label: `rank ${rank.rank} on ${rank.node} GPUs busy (%)`, values: rank.gpu_percent },
     { label: `rank ${rank.rank} on ${rank.node} GPU memory taken (%)`, values: rank.gpu_memory_percent },
     { label: `rank ${rank.rank} on ${rank.node} step`, values: rank.step },
+    { label: `rank ${rank.rank} on ${rank.node} time per step (s)`, values: stepSeconds(rank.step, times) },
   ]);
 
 export function Usage({ usage }: { usage: JobUsage }) {
@@ -74,7 +88,7 @@ export function Usage({ usage }: { usage: JobUsage }) {
             {hasMemory(usage) && <span><i style={{ background: 'var(--gpu-reserved)' }} />their memory taken, 0 to 100 %</span>}
             {hasSteps(usage) && <span><i style={{ background: 'var(--queued)' }} />step, 0 to {formatCount(top)}</span>}
           </p>
-          <ul className="multiples">
+          <ul className="multiples" data-ranks>
             {usage.ranks.map((rank) => {
               const gpu = sparkOf(rank.gpu_percent, times, 100);
               const memory = sparkOf(rank.gpu_memory_percent, times, 100);
@@ -95,6 +109,7 @@ export function Usage({ usage }: { usage: JobUsage }) {
           </ul>
         </>
       )}
+      <StepTimes usage={usage} times={times} />
       {unknownOf(usage).map((text) => (
         <p key={text} className="note">{text}</p>
       ))}
@@ -105,24 +120,33 @@ export function Usage({ usage }: { usage: JobUsage }) {
 // What its program reports of its work, each between its own least and most.
 function Metrics({ usage }: { usage: JobUsage }) {
   return (
-    <ul className="multiples" aria-label={`metrics, as rank ${usage.metrics[0]!.rank} reports them`}>
-      {usage.metrics.map(({ name, at, value }) => {
-        const [least, most] = [Math.min(...value), Math.max(...value)];
-        const line = sparkOf(value.map((each) => each - least), at.map((each) => Date.parse(each)), most - least || 1);
-        return (
-          <li key={name} className="multiple metric">
-            <b><bdi>{name}</bdi></b> <span className="dim">{formatMetric(least)} to {formatMetric(most)}</span>
-            <svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={`${name}: now ${formatMetric(value.at(-1)!)}`}>
-              <path d={line.path} fill="none" stroke="var(--accent)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
-            </svg>
-            <span className="dim">{formatMetric(value.at(-1)!)}</span>
-          </li>
-        );
-      })}
-    </ul>
+    <div>
+      <p className="row dim small-text">
+        Metrics, as rank {usage.metrics[0]!.rank} reports them
+        <SaveChart
+          name={`job-metrics-attempt-${usage.attempt}`}
+          title="the metrics"
+          csv={({ csvRows }) => csvRows([['time', 'metric', 'value'], ...usage.metrics.flatMap(({ name, at, value }) => at.map((time, i) => [time, name, value[i]!]))])}
+          svg={({ multiplesSvg }, here) => multiplesSvg('Metrics', here.closest('div')!)}
+        />
+      </p>
+      <ul className="multiples" aria-label={`metrics, as rank ${usage.metrics[0]!.rank} reports them`}>
+        {usage.metrics.map(({ name, at, value }) => {
+          const [least, most] = [Math.min(...value), Math.max(...value)];
+          const line = sparkOf(value.map((each) => each - least), at.map((each) => Date.parse(each)), most - least || 1);
+          return (
+            <li key={name} className="multiple metric">
+              <b><bdi>{name}</bdi></b> <span className="dim">{formatMetric(least)} to {formatMetric(most)}</span>
+              <svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={`${name}: now ${formatMetric(value.at(-1)!)}`}>
+                <path d={line.path} fill="none" stroke="var(--accent)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
+              </svg>
+              <span className="dim">{formatMetric(value.at(-1)!)}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
   );
 }
 
 const formatMetric = (value: number): string => String(Number(value.toPrecision(4)));
-
-export const stepTime = (seconds: number): string => (seconds >= 10 ? formatDuration(seconds) : `${seconds.toFixed(seconds >= 1 ? 2 : 3)} s`);

@@ -3,7 +3,7 @@ import { useSeries } from '../../api/queries';
 import type { Cluster, Series } from '../../api/types';
 import { Chart } from '../../components/Chart';
 import { Panel } from '../../components/Panel';
-import { SaveCsv } from '../../components/SaveCsv';
+import { SaveChart } from '../../components/SaveChart';
 import { Empty, Failure, Loading } from '../../components/states';
 
 const windows: [value: string, title: string][] = [
@@ -38,8 +38,18 @@ export default function OverviewCharts({ cluster }: { cluster: Cluster | undefin
       ))}
     </select>
   );
-  const save = (title: string, series: 'used' | 'waiting') =>
-    plot && plot.times.length > 1 && <SaveCsv name={`${title.toLowerCase().replace(' ', '-')}-${window}`} title={title} times={plot.times.map((at) => at * 1000)} columns={plot[series]} />;
+  const save = (title: string, key: 'used' | 'waiting') => {
+    if (!plot || plot.times.length < 2) return null;
+    const [times, lines] = [plot.times.map((at) => at * 1000), plot[key]];
+    return (
+      <SaveChart
+        name={`${title.toLowerCase().replace(' ', '-')}-${window}`}
+        title={title}
+        csv={({ csvOf }) => csvOf(times, lines)}
+        svg={({ linesSvg }) => linesSvg({ title, times, lines })}
+      />
+    );
+  };
   return (
     <>
       <Panel className="span4" title="GPUs used" aside={<span className="row">{save('GPUs used', 'used')} {choice}</span>}>

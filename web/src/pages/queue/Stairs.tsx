@@ -1,7 +1,8 @@
 import { useId, useMemo } from 'react';
 import type { Queue, QueueBlock } from '../../api/types';
+import { SaveChart } from '../../components/SaveChart';
 import { formatCount } from '../../lib/format';
-import { type Band, blockTitle, freeAfter, stackBlocks } from '../../lib/queue';
+import { type Band, blockRows, blockTitle, freeAfter, stackBlocks } from '../../lib/queue';
 import { useWidth } from '../../lib/useWidth';
 
 const usualWidth = 600;
@@ -45,7 +46,13 @@ export function Stairs({ group, blocks, horizon, now, user, isUnheard }: StairsP
         <b>{group.group}</b>{' '}
         <span className="dim">
           {formatCount(group.nodes)} nodes; free if nobody new came: {formatCount(Math.floor(free[0]!))} now, {formatCount(Math.floor(free[1]!))} in {axis(horizon / 4)}, {formatCount(Math.floor(free[2]!))} in {axis(horizon)}
-        </span>
+        </span>{' '}
+        <SaveChart
+          name={`queue-nodes-of-${group.group}`}
+          title={`nodes of ${group.group}`}
+          csv={({ csvRows }) => csvRows(blockRows(blocks.filter((block) => block.group === group.group)))}
+          svg={({ svgText }) => svgText(svg.current!, `nodes of ${group.group}`)}
+        />
       </figcaption>
       <svg ref={svg} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`nodes of ${group.group} in use over the next ${horizon} hours: ${formatCount(Math.floor(free[0]!))} of ${formatCount(group.nodes)} are free now, ${formatCount(Math.floor(free[2]!))} are expected to be at the end`}>
         <defs>
