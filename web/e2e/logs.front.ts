@@ -242,8 +242,14 @@ it('shows colours, what was drawn over itself, and long lines as they are wanted
     '\u001b[31;1mline 0 failed\u001b[0m and on',
     'line 1 |  1%|\rline 1 | 50%|\rline 1 |100%|',
     `line 2 ${'long '.repeat(20)}`,
+    // A traceback that is coloured as a whole, as many loggers write it.
+    '\u001b[31mline 3 Traceback',
+    'line 4 in train',
+    ...Array.from({ length: 120 }, (_, i) => `line ${5 + i} deeper`), // into the next block of lines
+    'line 125 the last\u001b[0m',
+    'line 126 plain',
   ];
-  serve([{ attempt: 1, rank: 0, log: log(3, (line) => texts[line]!) }]);
+  serve([{ attempt: 1, rank: 0, log: log(texts.length, (line) => texts[line]!) }]);
   const page = await site.open(`/jobs/${(await running()).id}`, { width: 500 });
   await box(page).getByText('line 1 |100%|').waitFor();
   expect(await box(page).innerText()).not.toContain('50%');
@@ -253,7 +259,10 @@ it('shows colours, what was drawn over itself, and long lines as they are wanted
     probe.style.color = 'var(--failed)';
     return getComputedStyle(probe).color;
   });
+  const colourOf = (text: string): Promise<string> => box(page).getByText(text, { exact: true }).evaluate((span) => getComputedStyle(span).color);
   expect(await failed.evaluate((span) => getComputedStyle(span).color)).toBe(colour);
+  for (const text of ['line 3 Traceback', 'line 4 in train', 'line 110 deeper', 'line 125 the last']) expect(await colourOf(text)).toBe(colour);
+  expect(await colourOf('line 126 plain')).not.toBe(colour);
   const overflows = (): Promise<boolean> => box(page).evaluate((element) => element.scrollWidth > element.clientWidth);
   expect(await overflows()).toBe(true);
   await page.getByRole('button', { name: 'Wrap' }).click();

@@ -7,47 +7,6 @@ interface Span {
 
 const escape = '\u001b';
 
-// "  1%|\r 50%|\r100%|" → "100%|": what comes behind a carriage return stands over what was before it.
-export function overwritten(line: string): string {
-  if (!line.includes('\r')) return line;
-  let shown: Cell[] = [];
-  for (const part of line.split('\r')) {
-    const cells = cellsOf(part);
-    if (cells.some((cell) => cell.erases)) shown = [];
-    const letters = cells.filter((cell) => !cell.erases);
-    if (letters.length > 0) shown = [...letters, ...shown.slice(letters.length)];
-  }
-  return shown.map((cell) => cell.before + cell.letter).join('');
-}
-
-interface Cell {
-  before: string; // escape sequences
-  letter: string;
-  erases: boolean; // the whole line
-}
-
-// Letters, each with the escape sequences before it, so that colours move with what they colour.
-function cellsOf(text: string): Cell[] {
-  const cells: Cell[] = [];
-  let before = '';
-  for (let at = 0; at < text.length; ) {
-    const end = text[at] === escape ? endOfEscape(text, at) : at + 1;
-    const piece = text.slice(at, end);
-    if (text[at] !== escape) {
-      const letter = String.fromCodePoint(text.codePointAt(at)!);
-      cells.push({ before, letter, erases: false });
-      before = '';
-      at += letter.length;
-      continue;
-    }
-    if (/^\u001b\[[012]?K$/.test(piece)) cells.push({ before: '', letter: '', erases: true });
-    else before += piece;
-    at = end;
-  }
-  if (before !== '') cells.push({ before, letter: '', erases: false });
-  return cells;
-}
-
 // CSI … letter, OSC … BEL or ESC \, or ESC and one letter.
 function endOfEscape(text: string, at: number): number {
   const kind = text[at + 1];
@@ -65,46 +24,94 @@ function endOfEscape(text: string, at: number): number {
   return Math.min(at + 2, text.length);
 }
 
-// The line in pieces of one look each. Escape sequences that are no colours are left out.
-export function spansOf(line: string): Span[] {
-  const text = overwritten(line);
-  if (!text.includes(escape)) return [{ text, style: '' }];
-  const spans: Span[] = [];
-  const look = new Look();
-  let plain = '';
-  const end = (): void => {
-    if (plain !== '') spans.push({ text: plain, style: look.style() });
-    plain = '';
-  };
-  for (let at = 0; at < text.length; ) {
-    if (text[at] !== escape) {
-      plain += text[at];
-      at += 1;
+interface Cell {
+  letter: string;
+  style: string;
+}
+
+// The line in pieces of one look each: what comes behind a carriage return stands over what was before it, as "  1%|\r100%|".
+// `before`: the look with which the line begins, because a colour goes on until it is changed. Escape sequences that are no
+// colours and erase nothing are left out.
+export function spansOf(line: string, before = ''): Span[] {
+  if (!line.includes(escape) && !line.includes('\r')) return [{ text: line, style: before }];
+  const look = new Look(before);
+  let cells: Cell[] = [];
+  let column = 0;
+  for (let at = 0; at < line.length; ) {
+    if (line[at] === escape) {
+      const after = endOfEscape(line, at);
+      const sequence = line.slice(at, after);
+      look.read(sequence);
+      cells = erased(cells, column, sequence);
+      at = after;
       continue;
     }
-    const after = endOfEscape(text, at);
-    const colours = /^\u001b\[([\d;]*)m$/.exec(text.slice(at, after));
-    if (colours) {
-      end();
-      look.apply(colours[1]!);
+    const letter = String.fromCodePoint(line.codePointAt(at)!);
+    at += letter.length;
+    if (letter === '\r') {
+      column = 0;
+      continue;
     }
-    at = after;
+    while (cells.length < column) cells.push({ letter: ' ', style: '' });
+    cells[column] = { letter, style: look.style() };
+    column += 1;
   }
-  end();
+  return joined(cells);
+}
+
+// ESC [ K erases to the end of the line, with 1 to its beginning, with 2 all of it.
+function erased(cells: Cell[], column: number, sequence: string): Cell[] {
+  const kind = /^\u001b\[([012]?)K$/.exec(sequence)?.[1];
+  if (kind === undefined) return cells;
+  if (kind === '2') return [];
+  return kind === '1' ? cells.map((cell, i) => (i <= column ? { letter: ' ', style: '' } : cell)) : cells.slice(0, column);
+}
+
+function joined(cells: readonly Cell[]): Span[] {
+  const spans: Span[] = [];
+  for (const { letter, style } of cells) {
+    const last = spans.at(-1);
+    if (last?.style === style) last.text += letter;
+    else spans.push({ text: letter, style });
+  }
   return spans;
+}
+
+// The look with which the next line begins.
+export function lookAfter(line: string, before: string): string {
+  if (!line.includes(escape)) return before;
+  const look = new Look(before);
+  for (let at = line.indexOf(escape); at >= 0; ) {
+    const after = endOfEscape(line, at);
+    look.read(line.slice(at, after));
+    at = line.indexOf(escape, after);
+  }
+  return look.style();
 }
 
 export const plainText = (line: string): string => spansOf(line).map((span) => span.text).join('');
 
 class Look {
-  private foreground = '';
-  private readonly marks = new Set<string>();
+  private foreground: string;
+  private readonly marks: Set<string>;
+
+  // As style() gave it.
+  constructor(style: string) {
+    const words = style.split(' ').filter((word) => word !== '');
+    this.foreground = words.find((word) => word.startsWith('fg')) ?? '';
+    this.marks = new Set(words.filter((word) => !word.startsWith('fg')));
+  }
+
+  read(sequence: string): void {
+    const codes = /^\u001b\[([\d;]*)m$/.exec(sequence)?.[1];
+    if (codes !== undefined) this.apply(codes);
+  }
 
   style(): string {
     return [this.foreground, ...this.marks].filter((each) => each !== '').join(' ');
   }
 
-  apply(codes: string): void {
+  private apply(codes: string): void {
     const all = codes === '' ? [0] : codes.split(';').map(Number);
     for (let i = 0; i < all.length; i += 1) {
       const code = all[i]!;

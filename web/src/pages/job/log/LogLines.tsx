@@ -1,5 +1,5 @@
 import { memo, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
-import { spansOf } from '../../../lib/ansi';
+import { lookAfter, spansOf } from '../../../lib/ansi';
 import { formatStamp, formatWholeStamp } from '../../../lib/format';
 import type { LogBlock, LogLine } from '../../../lib/logWindow';
 import { useZone, type Zone, zoneName } from '../../../lib/zone';
@@ -135,16 +135,17 @@ export function LogLines({ log, session, label, isFollowing, setFollowing, isWra
     isTouched.current = true;
   };
 
+  const looks = looksOf(log.blocks);
   return (
     <div className={isWrapped ? 'log wrapped' : 'log'} ref={box} tabIndex={0} role="log" aria-live="off" aria-label={label} aria-busy={log.isMoving} onScroll={onScroll} onKeyDown={onKeyDown}
       onWheel={(event) => event.deltaY < 0 && leave()} onPointerDown={touch} onTouchStart={touch}
     >
       {log.blocks.length === 0 && log.open === null && empty}
       <div className="log-lines">
-        {log.blocks.map((block) => (
-          <Block key={block.offset} block={block} marked={marked} zone={zone} chosen={chosen !== null && chosen >= block.offset && chosen < block.end ? chosen : null} />
+        {log.blocks.map((block, i) => (
+          <Block key={block.offset} block={block} look={looks[i]!} marked={marked} zone={zone} chosen={chosen !== null && chosen >= block.offset && chosen < block.end ? chosen : null} />
         ))}
-        {log.open && <Line line={log.open} marked={marked} zone={zone} isChosen={false} />}
+        {log.open && <Line line={log.open} look={looks.at(-1)!} marked={marked} zone={zone} isChosen={false} />}
       </div>
     </div>
   );
@@ -167,17 +168,38 @@ function firstInView(box: HTMLElement): HTMLElement | null {
   return null;
 }
 
-const Block = memo(function Block({ block, marked, zone, chosen }: { block: LogBlock; marked: string; zone: Zone; chosen: number | null }) {
+// The look with which each block begins, and with which what comes behind them does: a colour goes on over lines. The first one
+// begins plain, which is right as far as is known.
+function looksOf(blocks: readonly LogBlock[]): string[] {
+  const looks = [''];
+  for (const block of blocks) looks.push(lookAfterBlock(block, looks.at(-1)!));
+  return looks;
+}
+
+// Blocks that have not changed are the same objects.
+const passed = new WeakMap<LogBlock, { before: string; after: string }>();
+
+function lookAfterBlock(block: LogBlock, before: string): string {
+  const known = passed.get(block);
+  if (known?.before === before) return known.after;
+  const after = block.lines.reduce((look, line) => lookAfter(line.text, look), before);
+  passed.set(block, { before, after });
+  return after;
+}
+
+const Block = memo(function Block({ block, look, marked, zone, chosen }: { block: LogBlock; look: string; marked: string; zone: Zone; chosen: number | null }) {
+  const looks = [look];
+  for (const line of block.lines) looks.push(lookAfter(line.text, looks.at(-1)!));
   return (
     <div className="log-block">
-      {block.lines.map((line) => (
-        <Line key={line.offset} line={line} marked={marked} zone={zone} isChosen={line.offset === chosen} />
+      {block.lines.map((line, i) => (
+        <Line key={line.offset} line={line} look={looks[i]!} marked={marked} zone={zone} isChosen={line.offset === chosen} />
       ))}
     </div>
   );
 });
 
-const Line = memo(function Line({ line, marked, zone, isChosen }: { line: LogLine; marked: string; zone: Zone; isChosen: boolean }) {
+const Line = memo(function Line({ line, look, marked, zone, isChosen }: { line: LogLine; look: string; marked: string; zone: Zone; isChosen: boolean }) {
   return (
     <div className="log-line" data-at={line.offset} data-time={line.stamp} data-hit={isChosen || undefined}>
       {line.stamp && (
@@ -185,7 +207,7 @@ const Line = memo(function Line({ line, marked, zone, isChosen }: { line: LogLin
           {formatStamp(line.stamp)}
         </span>
       )}
-      {spansOf(line.text).map((span, i) => (
+      {spansOf(line.text, look).map((span, i) => (
         <span key={i} className={span.style || undefined}>
           {markedText(span.text, marked)}
         </span>
