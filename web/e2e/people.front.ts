@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { AuditEntry, Token } from '../src/api/types';
 import { visit } from './visit';
@@ -97,4 +98,54 @@ it('asks what a change of a user would do', async () => {
   await page.getByRole('button', { name: 'What would happen?' }).click();
   await page.getByText('No other job would fare differently.').waitFor();
   expect(asked).toEqual(['{"user":{"name":"ben","role":"user","active":false,"groups":["research"]}}']);
+});
+
+// Each answer is held back until all clicks are done.
+const clicks = async (page: Page, button: string): Promise<void> => {
+  const box = page.getByRole('dialog').getByRole('button', { name: button, exact: true });
+  await box.evaluate((element: HTMLElement) => {
+    element.click();
+    element.click();
+  });
+};
+
+it('makes a token once, however fast it is asked for', async () => {
+  let made = 0;
+  site.server.override = ({ path, method }) => {
+    if (!path.startsWith('/api/v1/tokens') || method !== 'POST') return null;
+    made += 1;
+    return json({ id: `t${made}`, user: 'ann', label: 'laptop', created_at: new Date().toISOString(), expires_at: null, last_used_at: null, scope: 'read', session: false, secret: `secret_${made}` }, 201);
+  };
+  const page = await site.open('/account');
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByLabel('Label, for you to know it by').fill('laptop');
+  await clicks(page, 'Make it');
+  await page.getByText('secret_1').waitFor();
+  expect(made).toBe(1);
+  await page.goto(`${site.server.url}/quotas`);
+  await page.getByRole('button', { name: 'change ben', exact: true }).click();
+  await clicks(page, 'New token');
+  await page.getByText('secret_2').waitFor();
+  expect(made).toBe(2);
+});
+
+it('saves a knob, a user and a quota once, however fast it is asked for', async () => {
+  const asked: string[] = [];
+  site.server.override = ({ path, method }) => {
+    if (method === 'GET' || !/^\/api\/v1\/(knobs|users|quotas)/.test(path)) return null;
+    asked.push(`${method} ${path.replace(/^\/api\/v1\//, '').replace(/[/?].*/, '')}`);
+    return json({});
+  };
+  const page = await site.open('/knobs');
+  await page.getByLabel('change min_quantum').click();
+  await page.getByLabel('Reason (kept with it)').fill('deadline');
+  await clicks(page, 'Save');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.goto(`${site.server.url}/quotas`);
+  for (const name of ['change ben', 'change quota of ann in high']) {
+    await page.getByRole('button', { name, exact: true }).first().click();
+    await clicks(page, 'Save');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  expect(asked).toEqual(['PUT knobs', 'PUT users', 'PUT quotas']);
 });

@@ -11,6 +11,7 @@ import { Table } from '../components/Table';
 import { toast } from '../components/Toasts';
 import { formatAgo, formatPast, formatTime } from '../lib/format';
 import { useNow } from '../lib/useNow';
+import { useOnce } from '../lib/useOnce';
 import { useTitle } from '../lib/useTitle';
 
 const scopes: [scope: TokenScope, title: string][] = [
@@ -98,11 +99,9 @@ function Make({ role, onClose }: { role: string; onClose: () => void }) {
   const [scope, setScope] = useState<TokenScope>('submit');
   const [secret, setSecret] = useState('');
   const [error, setError] = useState<Error | null>(null);
-  const [isMaking, setMaking] = useState(false); // a second one would hide the secret of the first
+  const { isBusy: isMaking, once } = useOnce(); // a second one would hide the secret of the first
   const allowed = scopes.filter(([each]) => (each !== 'operate' || role !== 'user') && (each !== 'admin' || role === 'admin'));
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setMaking(true);
+  const make = async (): Promise<void> => {
     try {
       setSecret((await createToken('', label, { ttl, scope })).secret);
       setError(null);
@@ -111,11 +110,14 @@ function Make({ role, onClose }: { role: string; onClose: () => void }) {
     } catch (failure) {
       setError(failure as Error);
     }
-    setMaking(false);
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void once(make);
   };
   return (
     <Dialog title="New token" isOpen onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void submit(event)}>
+      <form className="stack" onSubmit={submit}>
         <div className="form-grid">
           <label className="field w2">
             Label, for you to know it by

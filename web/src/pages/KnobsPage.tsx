@@ -12,6 +12,7 @@ import { Table } from '../components/Table';
 import { toast } from '../components/Toasts';
 import { formatTime, formatWord } from '../lib/format';
 import { useNow } from '../lib/useNow';
+import { useOnce } from '../lib/useOnce';
 import { useTitle } from '../lib/useTitle';
 
 // The numbers that can be turned while the cluster runs: what holds, what the config says, who changed it.
@@ -103,7 +104,8 @@ function EditKnob({ knob, onClose }: { knob: Knob; onClose: () => void }) {
       (failure: Error) => (setPreview(null), setError(failure)),
     );
   };
-  const change = async (act: () => Promise<Knob>, done: string): Promise<void> => {
+  const { isBusy, once } = useOnce();
+  const change = (act: () => Promise<Knob>, done: string): Promise<void> => once(async () => {
     try {
       await act();
       toast(`${formatWord(knob.name)} ${done}`);
@@ -112,7 +114,7 @@ function EditKnob({ knob, onClose }: { knob: Knob; onClose: () => void }) {
     } catch (failure) {
       setError(failure as Error);
     }
-  };
+  });
   const save = (event: FormEvent): void => {
     event.preventDefault();
     void change(() => setKnob(knob.name, value.trim(), reason), `is ${value.trim()} now`);
@@ -137,7 +139,7 @@ function EditKnob({ knob, onClose }: { knob: Knob; onClose: () => void }) {
             What would happen?
           </button>
           {knob.set_by !== '' && (
-            <button type="button" className="button" onClick={() => void change(() => unsetKnob(knob.name, reason), 'is as the config has it')}>
+            <button type="button" className="button" disabled={isBusy} onClick={() => void change(() => unsetKnob(knob.name, reason), 'is as the config has it')}>
               As in the config
             </button>
           )}
@@ -145,7 +147,7 @@ function EditKnob({ knob, onClose }: { knob: Knob; onClose: () => void }) {
           <button type="button" className="button quiet" onClick={onClose}>
             Cancel
           </button>
-          <button className="button primary">Save</button>
+          <button className="button primary" disabled={isBusy}>{isBusy ? 'Saving…' : 'Save'}</button>
         </footer>
       </form>
     </Dialog>

@@ -7,6 +7,7 @@ import { Differences } from '../../components/Differences';
 import { Failure } from '../../components/states';
 import { toast } from '../../components/Toasts';
 import { formatWord } from '../../lib/format';
+import { useOnce } from '../../lib/useOnce';
 
 export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => void }) {
   const client = useQueryClient();
@@ -28,30 +29,25 @@ export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => voi
       (failure: Error) => setError(failure),
     );
   };
-  const save = async (event: FormEvent): Promise<void> => {
+  const { isBusy, once } = useOnce();
+  const change = (act: () => Promise<unknown>, done: string): Promise<void> => once(async () => {
+    try {
+      await act();
+      toast(done);
+      for (const key of ['quotas', 'audit']) void client.invalidateQueries({ queryKey: [key] });
+      onClose();
+    } catch (failure) {
+      setError(failure as Error);
+    }
+  });
+  const save = (event: FormEvent): void => {
     event.preventDefault();
-    try {
-      await setQuota(draft);
-      toast(`Quota of ${draft.owner} set`);
-      for (const key of ['quotas', 'audit']) void client.invalidateQueries({ queryKey: [key] });
-      onClose();
-    } catch (failure) {
-      setError(failure as Error);
-    }
+    void change(() => setQuota(draft), `Quota of ${draft.owner} set`);
   };
-  const remove = async (): Promise<void> => {
-    try {
-      await removeQuota(quota);
-      toast(`Quota of ${quota.owner} removed`);
-      for (const key of ['quotas', 'audit']) void client.invalidateQueries({ queryKey: [key] });
-      onClose();
-    } catch (failure) {
-      setError(failure as Error);
-    }
-  };
+  const remove = (): void => void change(() => removeQuota(quota), `Quota of ${quota.owner} removed`);
   return (
     <Dialog title={isNew ? 'New quota' : `Quota of ${quota.owner}`} isOpen onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void save(event)}>
+      <form className="stack" onSubmit={save}>
         <div className="form-grid">
           <label className="field w2">
             Owner: a user, a user group, or public
@@ -84,7 +80,7 @@ export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => voi
             What would happen?
           </button>
           {!isNew && (
-            <button type="button" className="button danger" onClick={() => void remove()}>
+            <button type="button" className="button danger" disabled={isBusy} onClick={remove}>
               Remove
             </button>
           )}
@@ -92,7 +88,7 @@ export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => voi
           <button type="button" className="button quiet" onClick={onClose}>
             Cancel
           </button>
-          <button className="button primary">Save</button>
+          <button className="button primary" disabled={isBusy}>{isBusy ? 'Saving…' : 'Save'}</button>
         </footer>
       </form>
     </Dialog>

@@ -6,6 +6,7 @@ import { Dialog } from '../../components/Dialog';
 import { Differences } from '../../components/Differences';
 import { Failure } from '../../components/states';
 import { toast } from '../../components/Toasts';
+import { useOnce } from '../../lib/useOnce';
 
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter((each) => each !== '');
 
@@ -20,16 +21,16 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
   const [preview, setPreview] = useState<WhatIf | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const isNew = user.name === '';
-  const save = async (event: FormEvent): Promise<void> => {
+  const { isBusy, once } = useOnce();
+  const change = (act: () => Promise<void>): void => void once(() => act().catch((failure: Error) => setError(failure)));
+  const save = (event: FormEvent): void => {
     event.preventDefault();
-    try {
+    change(async () => {
       await setUser(name.trim(), { role, active, groups: listOf(groups) });
       toast(`${name.trim()} saved`);
       for (const key of ['users', 'audit']) void client.invalidateQueries({ queryKey: [key] });
       onClose();
-    } catch (failure) {
-      setError(failure as Error);
-    }
+    });
   };
   const ask = (): void => {
     whatIfUser(name.trim(), { role, active, groups: listOf(groups) }).then(
@@ -37,15 +38,10 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
       (failure: Error) => (setPreview(null), setError(failure)),
     );
   };
-  const makeToken = (): void => {
-    createToken(user.name, 'dashboard').then(
-      (token) => setSecret(token.secret),
-      (failure: Error) => setError(failure),
-    );
-  };
+  const makeToken = (): void => change(async () => setSecret((await createToken(user.name, 'dashboard')).secret));
   return (
     <Dialog title={isNew ? 'New user' : user.name} isOpen onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void save(event)}>
+      <form className="stack" onSubmit={save}>
         <div className="form-grid">
           {isNew && (
             <label className="field w2">
@@ -81,7 +77,7 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
             What would happen?
           </button>
           {!isNew && (
-            <button type="button" className="button quiet" onClick={makeToken} disabled={secret !== ''}>
+            <button type="button" className="button quiet" onClick={makeToken} disabled={isBusy || secret !== ''}>
               New token
             </button>
           )}
@@ -89,7 +85,7 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
           <button type="button" className="button quiet" onClick={onClose}>
             Cancel
           </button>
-          <button className="button primary">Save</button>
+          <button className="button primary" disabled={isBusy}>{isBusy ? 'Being done…' : 'Save'}</button>
         </footer>
       </form>
     </Dialog>
