@@ -112,6 +112,24 @@ it('opens an array to its tasks, in the list', async () => {
   await expect.poll(() => page.locator('.grid-row').count()).toBe(2);
 });
 
+it('finds on Back what was opened and what was folded', async () => {
+  const [plain] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] }).jobs;
+  const array: Job = { ...plain!, id: 5_000, name: 'sweep', array: { range: '0-1', tasks: 2, made: 2, unfinished: 2, succeeded: 0, failed: 0, stopped: 0 } };
+  const tasks = [1, 0].map((index): Job => ({ ...plain!, id: 5_001 + index, name: `sweep-${index}`, array_task: { array: 5_000, index } }));
+  const other: Job = { ...plain!, id: 4_000, name: 'other', user: 'zoe' };
+  site.server.override = ({ path }) =>
+    path.startsWith('/api/v1/jobs?') ? Response.json({ jobs: path.includes('array=5000') ? tasks : [array, other], next_cursor: null }) : null;
+  const page = await site.open('/jobs?by=user');
+  await page.getByRole('button', { name: 'tasks of array 5000' }).click();
+  await page.locator('.grid-row.group').filter({ hasText: 'zoe' }).click();
+  const names = (): Promise<string[]> => page.locator('.grid-row a').allInnerTexts();
+  await expect.poll(names).toEqual(['sweep', 'sweep-0', 'sweep-1']);
+  await page.getByRole('link', { name: 'sweep-0', exact: true }).click();
+  await page.waitForURL('**/jobs/5001');
+  await page.goBack();
+  await expect.poll(names).toEqual(['sweep', 'sweep-0', 'sweep-1']);
+});
+
 it('asks for one page of jobs when it is opened, and for the next when somebody comes there', async () => {
   const page = await site.open('/favicon.svg');
   const lists = (): number => site.server.count('GET', '/api/v1/jobs?');

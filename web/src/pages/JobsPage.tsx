@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useCluster, useJobList, useUsers } from '../api/queries';
 import type { Job } from '../api/types';
@@ -9,7 +9,7 @@ import { Empty, Failure, Loading } from '../components/states';
 import { formatCount, formatPlural, formatTime } from '../lib/format';
 import { formatJobFilter, type JobFilter, parseJobFilter, serverQuery, type SortKey } from '../lib/jobFilter';
 import { groupRows, type Row, selectJobs } from '../lib/jobRows';
-import { keepPlace, readPlace } from '../lib/place';
+import { useKept, useKeptSet } from '../lib/useKept';
 import { useNow } from '../lib/useNow';
 import { useSettled } from '../lib/useSettled';
 import { useTitle } from '../lib/useTitle';
@@ -20,7 +20,6 @@ import { Views } from './jobs/Views';
 
 const everything = 1_000_000;
 const quietMs = 250; // after the last key, before the server is asked
-const noneToggled: ReadonlySet<string> = new Set();
 
 const firstColumns = ['select', 'name', 'state', 'submitted_at', 'where'];
 
@@ -33,9 +32,8 @@ export default function JobsPage() {
   const list = useJobList(serverQuery({ ...filter, text }), wantsAll ? everything : 0);
   const arrays = useOpenArrays();
   const rows = useRows(list.jobs, filter, arrays.open);
-  const [active, setActive] = useState(() => readPlace('active', -1));
-  useEffect(() => keepPlace('active', active), [active]);
-  const { selected, setSelected, toggle } = useSelection();
+  const [active, setActive] = useKept('active', -1);
+  const { all: selected, setAll: setSelected, toggle } = useKeptSet<number>('selected');
   const now = useNow();
   const columns = useColumns(now, selected, toggle, arrays, useSilentNodes());
   const chosen = useMemo(() => {
@@ -105,24 +103,11 @@ function useFilter(): [JobFilter, (part: Partial<JobFilter>) => void] {
   const change = useCallback(
     (part: Partial<JobFilter>) => {
       const next = formatJobFilter({ ...filter, ...part });
-      go(next === '' ? '/jobs' : `/jobs?${next}`, { replace: true });
+      go(next === '' ? '/jobs' : `/jobs?${next}`, { replace: true, state: history.state as unknown });
     },
     [filter, go],
   );
   return [filter, change];
-}
-
-function useSelection() {
-  const [selected, setSelected] = useState<ReadonlySet<number>>(() => new Set(readPlace<number[]>('selected', [])));
-  useEffect(() => keepPlace('selected', [...selected]), [selected]);
-  const toggle = useCallback((id: number) => {
-    setSelected((old) => {
-      const next = new Set(old);
-      if (!next.delete(id)) next.add(id);
-      return next;
-    });
-  }, []);
-  return { selected, setSelected, toggle };
 }
 
 type Arrays = ReturnType<typeof useOpenArrays>;
@@ -134,7 +119,7 @@ function useRows(jobs: Job[], filter: JobFilter, openArrays: ReadonlySet<number>
   // Typing stays ahead of filtering 100,000 rows.
   const deferred = useDeferredValue(filter);
   const loaded = useDeferredValue(jobs);
-  const [toggled, setToggled] = useState(noneToggled);
+  const { all: toggled, toggle } = useKeptSet<string>('groups');
   const selected = useMemo(() => selectJobs(loaded, deferred), [loaded, deferred]);
   const grouped = useMemo(() => groupRows(selected, deferred.groupBy, toggled), [selected, deferred.groupBy, toggled]);
   const rows = useTaskRows(grouped, openArrays);
@@ -143,12 +128,7 @@ function useRows(jobs: Job[], filter: JobFilter, openArrays: ReadonlySet<number>
     isOfList: loaded === jobs, // else fewer may be drawn than are here
     count: selected.length,
     ids: () => selected.map((job) => job.id),
-    toggleGroup: (value: string) =>
-      setToggled((old) => {
-        const next = new Set(old);
-        if (!next.delete(value)) next.add(value);
-        return next;
-      }),
+    toggleGroup: toggle,
   };
 }
 

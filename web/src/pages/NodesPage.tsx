@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useNodes } from '../api/queries';
 import type { Node } from '../api/types';
@@ -9,9 +9,9 @@ import { Reason, useLivenessEvents } from '../components/Reason';
 import { Empty, Failure, Loading } from '../components/states';
 import { formatBytes, formatCount, formatPlural, formatTime } from '../lib/format';
 import { gpusUsed } from '../lib/gpuOwners';
-import { keepPlace, readPlace } from '../lib/place';
 import { atLeast, healthOf } from '../lib/silence';
 import { formatNodeFilter, type NodeFilter, parseNodeFilter, selectNodes } from '../lib/nodeFilter';
+import { useKept, useKeptSet } from '../lib/useKept';
 import { useTitle } from '../lib/useTitle';
 
 const noNodes: readonly Node[] = [];
@@ -69,21 +69,13 @@ export default function NodesPage() {
   const filter = useMemo(() => parseNodeFilter(search), [search]);
   const nodes = useNodes();
   const rows = useMemo(() => selectNodes(nodes.data ?? [], filter), [nodes.data, filter]);
-  const [active, setActive] = useState(() => readPlace('active', -1));
-  const [selected, setSelected] = useState<ReadonlySet<string>>(() => new Set(readPlace<string[]>('selected', [])));
-  useEffect(() => keepPlace('active', active), [active]);
-  useEffect(() => keepPlace('selected', [...selected]), [selected]);
+  const [active, setActive] = useKept('active', -1);
+  const { all: selected, setAll: setSelected, toggle: toggleName } = useKeptSet<string>('selected');
   const change = (part: Partial<NodeFilter>): void => {
     const next = formatNodeFilter({ ...filter, ...part });
-    go(next === '' ? '/nodes' : `/nodes?${next}`, { replace: true });
+    go(next === '' ? '/nodes' : `/nodes?${next}`, { replace: true, state: history.state as unknown });
   };
-  const toggle = useCallback((node: Node) => {
-    setSelected((old) => {
-      const next = new Set(old);
-      if (!next.delete(node.name)) next.add(node.name);
-      return next;
-    });
-  }, []);
+  const toggle = useCallback((node: Node) => toggleName(node.name), [toggleName]);
   const eventsOf = useLivenessEvents(nodes.data ?? noNodes);
   const withBoxes = useMemo(() => [selectColumn(selected, toggle), ...columns, reasonColumn(eventsOf)], [selected, toggle, eventsOf]);
   const chosen = (nodes.data ?? []).filter((node) => selected.has(node.name));

@@ -1,25 +1,16 @@
 import { useQueries } from '@tanstack/react-query';
-import { useCallback, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { get } from '../../api/client';
 import type { JobPage } from '../../api/types';
 import type { Row } from '../../lib/jobRows';
+import { useKeptSet } from '../../lib/useKept';
 import { withTasks, type TasksOf } from '../../lib/taskRows';
 
 const tasksMax = 1_000; // of each array; its own list has the rest
-const none: ReadonlySet<number> = new Set();
 
 // Arrays whose tasks are shown below them.
 export function useOpenArrays() {
-  const [open, setOpen] = useState(none);
-  const toggle = useCallback(
-    (id: number) =>
-      setOpen((old) => {
-        const next = new Set(old);
-        if (!next.delete(id)) next.add(id);
-        return next;
-      }),
-    [],
-  );
+  const { all: open, toggle } = useKeptSet<number>('arrays');
   return useMemo(() => ({ open, toggle }), [open, toggle]);
 }
 
