@@ -95,6 +95,34 @@ it('counts failures as the store does, and leads to the hours that it has counte
   await expect.poll(async () => (await page.locator('[data-chart=failures]').boundingBox())!.y).toBeLessThan(500);
 });
 
+it('takes interruptions and lost work from the store, and says so where only the newest events tell', async () => {
+  let page = await site.open('/');
+  const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: 'Interruptions and lost work' }) });
+  await panel.getByText(/^Counted up to \d\d:\d\d:\d\d\.$/).waitFor();
+  const hours = Number(/([\d.,]+) GPU-hours to be done again/.exec(await panel.innerText())![1]!.replace(',', ''));
+  await panel.getByRole('link').click();
+  const shown = await page.getByRole('img', { name: /^Lost work: / }).getAttribute('aria-label');
+  expect(Math.round(Number(/lost ([\d.,]+) GPU-hours/.exec(shown!)![1]!.replace(',', '')))).toBe(Math.round(hours));
+  site.server.override = ({ path }) => (path.startsWith('/api/v1/history') ? Response.json({ title: 'unimplemented', detail: 'no store', status: 501 }, { status: 501 }) : null);
+  page = await site.open('/');
+  await panel.getByText(/^Of the newest [\d,]+ events alone: the store has counted nothing\.$/).waitFor();
+});
+
+it('keeps in the address how far back the overview looks', async () => {
+  const page = await site.open('/?window=24h');
+  const choice = page.getByLabel('how far back');
+  await expect.poll(() => choice.inputValue()).toBe('24h');
+  const asked = (): number => site.server.count('GET', '/cluster/series?window=7d');
+  const before = asked();
+  await choice.selectOption('7d');
+  await page.waitForURL((url) => url.search === '?window=7d');
+  await expect.poll(asked).toBe(before + 1);
+  await choice.selectOption('6h');
+  await page.waitForURL((url) => url.pathname === '/' && url.search === '');
+  await page.goto(`${site.server.url}/?window=1y`);
+  await expect.poll(() => choice.inputValue()).toBe('6h'); // nobody offers that one
+});
+
 it('says how short the time is in which a storm failed, where the store has counted nothing', async () => {
   site.server.override = ({ path }) => {
     if (path.startsWith('/api/v1/history')) return Response.json({ title: 'unimplemented', detail: 'no store', status: 501 }, { status: 501 });

@@ -96,10 +96,10 @@ export function App({ isDemo }: { isDemo: boolean }) {
 
 const landedKey = 'hai.landed';
 
-// Whoever looks after no nodes comes for his own jobs: the first page of a tab shows him those.
+// Whoever looks after no nodes comes for his own jobs: the first page of a tab shows him those, unless a link led him here.
 function Landing() {
   const role = useWhoAmI().data?.role;
-  const [isFirst] = useState(() => sessionStorage.getItem(landedKey) === null);
+  const [isFirst] = useState(() => sessionStorage.getItem(landedKey) === null && location.search === '');
   useEffect(() => {
     if (role !== undefined) sessionStorage.setItem(landedKey, 'yes');
   }, [role]);

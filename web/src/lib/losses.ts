@@ -31,6 +31,32 @@ export function countLosses(events: readonly ClusterEvent[]): Losses | null {
 
 export const hourMs = 3_600_000;
 
+// The day up to now, in whole hours, as the store counts.
+export const dayUpTo = (now: number): { since: number; until: number } => {
+  const hour = Math.floor(now / hourMs) * hourMs;
+  return { since: hour - 24 * hourMs, until: hour + hourMs };
+};
+
+export interface StoredLosses {
+  since: number; // ms; the store may not reach further back
+  countedTo: number;
+  preemptions: number;
+  faults: number;
+  failed: number;
+  stopped: number;
+  gpuSeconds: number; // of work that has to be done again
+}
+
+// What the store has counted of the steps of a report; null where it has counted nothing.
+export function storedLosses(report: HistoryReport, since: number): StoredLosses | null {
+  if (!report.counted_to || !report.kept_from) return null;
+  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+  return {
+    since: Math.max(since, Date.parse(report.kept_from)), countedTo: Date.parse(report.counted_to), preemptions: sum(report.preemptions), faults: sum(report.faults),
+    failed: sum(report.failed), stopped: sum(report.stopped), gpuSeconds: sum(report.lost_gpu_seconds),
+  };
+}
+
 // What the store counts as failures (docs/operations/history.md), as the events tell it.
 export const failureKinds = ['job_finished', 'job_requeued'];
 const isFailure = ({ kind, body }: ClusterEvent): boolean =>

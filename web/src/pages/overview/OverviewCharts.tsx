@@ -1,4 +1,5 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { useSeries } from '../../api/queries';
 import type { Cluster, Series } from '../../api/types';
 import { Chart } from '../../components/Chart';
@@ -15,8 +16,23 @@ const windows: [value: string, title: string][] = [
   ['90d', '90 days'],
 ];
 
+const usual = '6h';
+
+// In the address, so that a link shows the same time; one that nobody offers is the usual one.
+function useWindow(): [string, (window: string) => void] {
+  const query = new URLSearchParams(useSearch());
+  const [, go] = useLocation();
+  const asked = query.get('window') ?? usual;
+  const show = (window: string): void => {
+    if (window === usual) query.delete('window');
+    else query.set('window', window);
+    go(query.size === 0 ? '/' : `/?${query}`, { replace: true });
+  };
+  return [windows.some(([value]) => value === asked) ? asked : usual, show];
+}
+
 export default function OverviewCharts({ cluster }: { cluster: Cluster | undefined }) {
-  const [window, setWindow] = useState('6h');
+  const [window, setWindow] = useWindow();
   const { data, error } = useSeries(window);
   const plot = useMemo(() => data && plotOf(data), [data]);
   const body = (content: (data: NonNullable<typeof plot>) => React.ReactNode) =>
