@@ -17,6 +17,7 @@ it('says what is wrong, since when, whom it hurts, what hai does, and what a per
   expect(loss).toMatch(/hurts\s+no running job; 24 GPUs missing/);
   expect(loss).toContain('Runs their jobs elsewhere');
   expect(loss).toContain('hai node remove NODE');
+  await page.locator('.now-where').getByText('UTC', { exact: true }).waitFor(); // what its times are of
 });
 
 it('names the users of the jobs that an incident hurts', async () => {

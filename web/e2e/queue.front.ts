@@ -128,6 +128,30 @@ describe('my jobs', () => {
   });
 });
 
+const refused = (): Response => Response.json({ title: 'unavailable', detail: 'the store is away', status: 503 }, { status: 503, headers: { 'Content-Type': 'application/problem+json' } });
+
+it('says of what has ended that nobody knows when that question alone fails', async () => {
+  site.server.user = { user: 'ben', role: 'user' };
+  site.server.override = ({ path }) => (path.includes('state=succeeded') ? refused() : null);
+  const page = await site.open('/mine');
+  const panel = (title: RegExp) => page.locator('.panel').filter({ has: page.getByRole('heading', { name: title }) });
+  await panel(/^Ended in/).getByRole('alert').getByText('the store is away').waitFor();
+  expect(await panel(/^Ended in/).getByText('None of your jobs').count()).toBe(0);
+  await panel(/^Waiting/).locator('.mine-job').first().waitFor();
+  expect(await panel(/^(Waiting|Running)/).getByRole('alert').count()).toBe(0);
+});
+
+it('leads from the first of many jobs of mine to all of them', async () => {
+  site.server.user = { user: 'ben', role: 'user' };
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?user=ben&state=queued&limit=1`)).json()) as { jobs: Job[] };
+  const many = Array.from({ length: 40 }, (_, i): Job => ({ ...jobs[0]!, id: 9_000 + i }));
+  site.server.override = ({ path }) => (path.includes('&state=running') ? Response.json({ jobs: many, next_cursor: null }) : null);
+  const page = await site.open('/mine');
+  const more = page.getByRole('link', { name: 'and 15 jobs more' });
+  expect(await more.getAttribute('href')).toBe('/jobs?state=queued&state=suspended&user=ben');
+  expect(await page.locator('.mine-job').count()).toBe(25);
+});
+
 // phone.front.ts looks at them on a phone.
 const looks = [[1366, 'dark'], [2560, 'light']] as const;
 

@@ -58,9 +58,12 @@ function Mine({ user, quotas }: { user: string; quotas: readonly Quota[] }) {
   const place = (job: Job): number => entries.get(job.id)?.position ?? Infinity;
   const waiting = unfinished.jobs.filter((job) => job.state !== 'running').sort((a, b) => place(a) - place(b) || a.id - b.id);
   const none = (entry: QueueEntry): string => noStart(entry, foreseenAt !== null, lost);
-  const list = (jobs: readonly Job[], nothing: string, from = unfinished) => (
+  // Where all of them are.
+  const rest = (states: string): string => `/jobs?${states}&${whose}`;
+  const count = (jobs: readonly Job[]): string => `${unfinished.isComplete || !unfinished.isKnown ? '' : 'at least '}${formatPlural(jobs.length, 'job')}`;
+  const list = (jobs: readonly Job[], nothing: string, all: string, from = unfinished) => (
     <Await answer={{ data: from.isLoading || (from.error && jobs.length === 0) ? undefined : jobs, error: from.error, isPending: from.isLoading }}>
-      {(all) => (all.length === 0 ? <Empty title={nothing} /> : <List jobs={all} entries={entries} now={now} none={none} />)}
+      {(known) => (known.length === 0 ? <Empty title={nothing} /> : <List jobs={known} rest={all} entries={entries} now={now} none={none} />)}
     </Await>
   );
   const full = fullQuotas(quotas);
@@ -71,10 +74,10 @@ function Mine({ user, quotas }: { user: string; quotas: readonly Quota[] }) {
           Your quota is used up: {full.map((each) => `${formatCount(each.nodes_used)} of ${formatCount(each.nodes ?? 0)} nodes at ${formatWord(each.priority)} in ${each.group === '*' ? 'every group' : each.group}`).join('; ')}.
         </p>
       )}
-      <Panel title="Waiting" aside={formatPlural(waiting.length, 'job')}>{list(waiting, 'None of your jobs waits')}</Panel>
-      <Panel title="Running" aside={formatPlural(running.length, 'job')}>{list(running, 'None of your jobs runs')}</Panel>
+      <Panel title="Waiting" aside={count(waiting)}>{list(waiting, 'None of your jobs waits', rest('state=queued&state=suspended'))}</Panel>
+      <Panel title="Running" aside={count(running)}>{list(running, 'None of your jobs runs', rest('state=running'))}</Panel>
       <Panel title={`Ended in the last ${nightSeconds / 3600} hours`} aside={<Link href={`/jobs?state=all&${whose}`}>all of yours</Link>}>
-        {list(recent, 'None of your jobs has ended since', finished)}
+        {list(recent, 'None of your jobs has ended since', rest('state=succeeded&state=failed&state=stopped'), finished)}
       </Panel>
     </div>
   );
@@ -82,12 +85,13 @@ function Mine({ user, quotas }: { user: string; quotas: readonly Quota[] }) {
 
 interface ListProps {
   jobs: readonly Job[];
+  rest: string; // the address of all of them
   entries: ReadonlyMap<number, QueueEntry>;
   now: number;
   none: (entry: QueueEntry) => string; // why it has no expected start
 }
 
-function List({ jobs, entries, now, none }: ListProps) {
+function List({ jobs, rest, entries, now, none }: ListProps) {
   const shown = jobs.slice(0, shownMax);
   const attempts = useAttemptsOf(shown.map((job) => job.id));
   const silent = useSilentNodes();
@@ -101,7 +105,7 @@ function List({ jobs, entries, now, none }: ListProps) {
           </li>
         ))}
       </ul>
-      {jobs.length > shown.length && <p className="dim">and {formatPlural(jobs.length - shown.length, 'job')} more</p>}
+      {jobs.length > shown.length && <p className="links"><Link href={rest}>and {formatPlural(jobs.length - shown.length, 'job')} more</Link></p>}
     </>
   );
 }

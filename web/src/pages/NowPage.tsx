@@ -9,6 +9,7 @@ import { useStore } from '../lib/store';
 import type { Trouble } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
+import { useZone, zoneLetters, zoneName } from '../lib/zone';
 
 // For whoever was woken at three, on a phone or a wall: what is wrong, since when, whom it hurts, what hai
 // does about it by itself and when that ends, and what is left to a person. Nothing else.
@@ -60,6 +61,7 @@ export default function NowPage({ isDemo }: { isDemo: boolean }) {
   const state = useWhatIsWrong();
   const cluster = useCluster().data;
   const now = useNow();
+  const zone = useZone();
   useTitle(state.title);
   const owners = useRunningOwners(state.troubles.some((each) => each.jobs.length > 0)).data;
   const rest = state.troubles.slice(shownMax);
@@ -72,7 +74,7 @@ export default function NowPage({ isDemo }: { isDemo: boolean }) {
         </div>
         <p className="now-where">
           {cluster?.name ?? 'hai'}
-          {isDemo && ' (demo)'} <Link href={goKeys.o![0]}>{goKeys.o![1]}</Link> <time>{formatTime(new Date(now).toISOString(), Date.now())}</time>
+          {isDemo && ' (demo)'} <Link href={goKeys.o![0]}>{goKeys.o![1]}</Link> <time>{formatTime(new Date(now).toISOString(), Date.now())}</time> <span title={`times are of ${zoneName(zone)}`}>{zoneLetters(zone)}</span>
         </p>
       </header>
       {state.troubles.length > 0 && (
