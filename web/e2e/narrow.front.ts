@@ -68,8 +68,16 @@ it('shows the state of jobs and nodes, why a job waits, when it starts, and what
     expect(box.x + box.width, await sight.first().innerText()).toBeLessThanOrEqual(width);
   };
   await isOnIt(page.locator('.grid-row .badge'));
+  await isOnIt(page.locator('.grid-row .brief').getByText(/needs \d+ whole nodes? in|quota of|waits for job|nodes are held/)); // why it waits
+  await isOnIt(page.locator('.grid-row .brief').getByText(/^\w+ · \d+ nodes? · /)); // whose it is, and how large
+  const rows = page.locator('.grid-row');
+  const [above, below] = [(await rows.nth(0).boundingBox())!, (await rows.nth(1).boundingBox())!];
+  const last = (await rows.nth(0).locator('.brief > *').last().boundingBox())!;
+  expect(last.y + last.height).toBeLessThanOrEqual(above.y + above.height + 1);
+  expect(below.y).toBeGreaterThanOrEqual(above.y + above.height - 1); // no row stands on another
   await goTo(page, '/nodes?liveness=not_up');
   await isOnIt(page.locator('.grid-row .badge').nth(1));
+  await isOnIt(page.locator('.grid-row .brief').getByText(/^silent for/));
   await goTo(page, '/queue');
   for (const part of ['.title', '.text', '.when']) await isOnIt(page.locator(`.queue-table tbody ${part}`));
   await isOnIt(page.locator('.queue-table [data-label=waits]'));

@@ -12,6 +12,12 @@ export interface Column<T> {
   render: (row: T) => ReactNode;
 }
 
+// What a phone says of each row below those columns, so that nobody has to scroll sideways for it.
+export interface Brief<T> {
+  lines: number;
+  render: (row: T) => ReactNode;
+}
+
 interface Props<T> {
   label: string;
   columns: readonly Column<T>[];
@@ -27,10 +33,12 @@ interface Props<T> {
   onToggle?: (row: T) => void;
   onEnd?: () => void; // the last rows came into view
   first: readonly string[]; // the columns that a phone shows without scrolling sideways
+  brief: Brief<T>;
   empty: ReactNode;
 }
 
 const rowRem = 2;
+const briefLineRem = 1.2;
 const gapRem = 0.75;
 
 // How narrow the columns may become together; a narrower window scrolls inside the table's box.
@@ -49,13 +57,14 @@ const topOf = (box: RefObject<HTMLElement | null>) => () => box.current?.scrollT
 // A table that draws only the rows in view, so that 100,000 cost what 40 do. Keys: j k arrows, Home End,
 // Enter opens, x selects.
 export function GridTable<T>(props: Props<T>) {
-  const { rows, active, onActive, onEnd, first } = props;
+  const { rows, active, onActive, onEnd, first, brief } = props;
   const isNarrow = useNarrow();
   const columns = useMemo(() => (isNarrow ? inOrder(props.columns, first) : props.columns), [isNarrow, props.columns, first]);
   const body = useRef<HTMLDivElement>(null);
   const place = `scroll of ${props.label}`;
   const onScroll = (): void => keepLatest(place, topOf(body));
-  const rowHeight = rowRem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const heightRem = rowRem + (isNarrow ? brief.lines * briefLineRem + 0.2 : 0);
+  const rowHeight = heightRem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => body.current,
@@ -63,13 +72,14 @@ export function GridTable<T>(props: Props<T>) {
     overscan: 12,
     initialOffset: () => readPlace(place, 0),
   });
+  useEffect(() => virtual.measure(), [virtual, rowHeight]);
   const items = virtual.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;
   useEffect(() => {
     if (lastShown >= rows.length - 50) onEnd?.();
   }, [lastShown, rows.length, onEnd]);
 
-  const least = { '--table-min': `${leastRem(columns)}rem` } as React.CSSProperties;
+  const least = { '--table-min': `${leastRem(columns)}rem`, '--row': `${heightRem}rem` } as React.CSSProperties;
   const template = { gridTemplateColumns: columns.map((column) => column.width).join(' ') };
   const move = (to: number): void => {
     const index = Math.max(0, Math.min(rows.length - 1, to));
@@ -124,6 +134,7 @@ export function GridTable<T>(props: Props<T>) {
                       {column.render(row)}
                     </span>
                   ))}
+                {!group && isNarrow && <span role="gridcell" className="brief">{brief.render(row)}</span>}
               </div>
             );
           })}

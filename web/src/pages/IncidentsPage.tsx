@@ -269,7 +269,7 @@ function SubjectLink({ subject }: { subject: string }) {
 function Unfolded({ incident, isOver }: { incident: Incident; isOver: boolean }) {
   const [isOpen, setOpen] = useState(isOver);
   return (
-    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className="unfold" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>What its nodes said, and who was on them</summary>
       {isOpen && <Evidence incident={incident} names={concerned(incident)} />}
     </details>

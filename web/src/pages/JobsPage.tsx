@@ -14,14 +14,14 @@ import { useNow } from '../lib/useNow';
 import { useSettled } from '../lib/useSettled';
 import { useTitle } from '../lib/useTitle';
 import { FilterBar } from './jobs/FilterBar';
-import { jobColumns } from './jobs/columns';
+import { jobBrief, jobColumns } from './jobs/columns';
 import { useOpenArrays, useTaskRows } from './jobs/tasks';
 import { Views } from './jobs/Views';
 
 const everything = 1_000_000;
 const quietMs = 250; // after the last key, before the server is asked
 
-const firstColumns = ['select', 'name', 'state', 'submitted_at', 'where'];
+const firstColumns = ['select', 'name', 'state'];
 
 export default function JobsPage() {
   useTitle('Jobs');
@@ -35,7 +35,9 @@ export default function JobsPage() {
   const [active, setActive] = useKept('active', -1);
   const { all: selected, setAll: setSelected, toggle } = useKeptSet<number>('selected');
   const now = useNow();
-  const columns = useColumns(now, selected, toggle, arrays, useSilentNodes());
+  const silent = useSilentNodes();
+  const columns = useColumns(now, selected, toggle, arrays, silent);
+  const brief = useMemo(() => jobBrief(now, silent), [now, silent]);
   const chosen = useMemo(() => {
     const tasks = rows.rows.flatMap((row) => (row.kind === 'job' && arrays.open.has(row.job.array_task?.array ?? 0) ? row.job : []));
     return [...list.jobs, ...tasks].filter((job) => selected.has(job.id));
@@ -76,6 +78,7 @@ export default function JobsPage() {
           label="jobs"
           columns={columns}
           first={firstColumns}
+          brief={brief}
           rows={rows.rows}
           rowKey={(row) => (row.kind === 'job' ? row.job.id : `group ${row.value}`)}
           renderGroup={(row) => headOf(row, now)}

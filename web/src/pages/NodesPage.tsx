@@ -3,7 +3,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { useNodes } from '../api/queries';
 import type { Node } from '../api/types';
 import { Badge } from '../components/Badge';
-import { type Column, GridTable } from '../components/GridTable';
+import { type Brief, type Column, GridTable } from '../components/GridTable';
 import { NodeActions } from '../components/NodeActions';
 import { Reason, useLivenessEvents } from '../components/Reason';
 import { Empty, Failure, Loading } from '../components/states';
@@ -32,7 +32,7 @@ const columns: Column<Node>[] = [
   { key: 'gpu_model', title: 'GPU', width: 'minmax(6rem, 0.7fr)', isSortable: true, render: (node) => node.gpu_model },
 ];
 
-const firstColumns = ['select', 'name', 'liveness', 'scheduling', 'reason'];
+const firstColumns = ['select', 'name', 'liveness', 'scheduling'];
 
 const reasonColumn = (eventsOf: ReturnType<typeof useLivenessEvents>): Column<Node> => ({
   key: 'reason',
@@ -47,6 +47,16 @@ const reasonColumn = (eventsOf: ReturnType<typeof useLivenessEvents>): Column<No
         {node.drain_at && `, drained by ${formatTime(node.drain_at, Date.now())}`}
       </span>
     ),
+});
+
+// On a phone: where it is and how full, or why it is not open.
+const nodeBrief = (eventsOf: ReturnType<typeof useLivenessEvents>): Brief<Node> => ({
+  lines: 1,
+  render: (node) => (
+    <span>
+      {node.reason !== null ? <Reason node={node} events={eventsOf(node.name)} /> : `${node.leaf} of ${node.zone} · ${gpusUsed(node)} of ${node.gpus} GPUs in use · ${formatPlural(node.jobs.length, 'job')}`}
+    </span>
+  ),
 });
 
 function Gpus({ node }: { node: Node }) {
@@ -78,6 +88,7 @@ export default function NodesPage() {
   const toggle = useCallback((node: Node) => toggleName(node.name), [toggleName]);
   const eventsOf = useLivenessEvents(nodes.data ?? noNodes);
   const withBoxes = useMemo(() => [selectColumn(selected, toggle), ...columns, reasonColumn(eventsOf)], [selected, toggle, eventsOf]);
+  const brief = useMemo(() => nodeBrief(eventsOf), [eventsOf]);
   const chosen = (nodes.data ?? []).filter((node) => selected.has(node.name));
   return (
     <>
@@ -107,6 +118,7 @@ export default function NodesPage() {
           label="nodes"
           columns={withBoxes}
           first={firstColumns}
+          brief={brief}
           rows={rows}
           rowKey={(node) => node.name}
           sort={{ key: filter.sort, descending: filter.descending }}

@@ -31,7 +31,7 @@ export function Evidence({ incident, names }: { incident: Incident; names: reado
         </>
       )}
       <p className="links">
-        <Link href={historyAddress(incident, now)}>The hours around it in the history</Link>
+        <Link href={historyAddress(incident, now)} style={{ display: 'inline-block', lineHeight: 'var(--target)' }}>The hours around it in the history</Link>
       </p>
     </div>
   );

@@ -1,8 +1,8 @@
 import { Link } from 'wouter';
 import type { Job, Node } from '../../api/types';
 import { Badge } from '../../components/Badge';
-import type { Column } from '../../components/GridTable';
-import { formatCount, formatDuration, formatHosts, formatPast, formatWord, secondsBetween } from '../../lib/format';
+import type { Brief, Column } from '../../components/GridTable';
+import { formatCount, formatDuration, formatHosts, formatPast, formatPlural, formatWord, secondsBetween } from '../../lib/format';
 import type { Row } from '../../lib/jobRows';
 import { unheard } from '../../lib/silence';
 import { timeRun } from '../../lib/timeRun';
@@ -83,6 +83,18 @@ export function jobColumns(now: number, { isSelected, toggle, arrays, silent }: 
   ];
   return columns.map((column) => ({ ...column, render: (row) => (row.kind === 'job' ? column.render(row.job) : null) }));
 }
+
+// On a phone: whose it is, how large and for how long, and below that where it runs or why not.
+export const jobBrief = (now: number, silent: Choices['silent']): Brief<Row> => ({
+  lines: 2,
+  render: (row) =>
+    row.kind === 'job' && (
+      <>
+        <span>{row.job.user} · {formatPlural(row.job.node_count, 'node')} · {formatWord(row.job.priority)} · {age(row.job, now)}</span>
+        <Where text={where(row.job, silent.get(row.job.id))} />
+      </>
+    ),
+});
 
 // While an attempt is on its way, its own word says more than the job's.
 export function stateWord(job: Job): string {
