@@ -178,7 +178,7 @@ it('does not call a node well of which no check could tell, or nobody knows', as
   checks = [check('ok')];
   await site.server.tell('ask now');
   await page.getByText('Nothing is wrong: 1 ok.').waitFor();
-  site.server.freeze();
+  await site.server.kill();
   await page.getByText('Nobody knows now. When the server last said so: 1 ok.').waitFor();
 });
 
@@ -190,7 +190,7 @@ it('shows facts that were old already as so old, when the server falls silent, t
   await banner(page).getByText(/can decide nothing now/).waitFor();
   // What is known of later is not said to come.
   await page.locator('.failure').filter({ hasText: 'mass loss' }).getByText(/^at \d\d:\d\d:\d\d · needs a person$/).waitFor();
-  site.server.freeze();
+  await site.server.kill();
   await banner(page).getByText(/No answer from the server/).waitFor();
   await banner(page).getByText(/^1h( \d+m)? old$/).waitFor();
 });

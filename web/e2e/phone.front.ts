@@ -101,6 +101,7 @@ const parts: [name: string, pages: Record<string, (() => Promise<string>) | null
 
 it.each(parts)('scrolls no page %s sideways, and everybody can read and operate it in both schemes of colours', async (_, pages) => {
   site.server.override = answerPeople;
+  site.server.hasShortQueue = true;
   const page = await site.open('/', phone);
   const looks = new Looks(page);
   for (const [name, address] of Object.entries(pages)) {
@@ -200,7 +201,7 @@ it('fits what it says when something goes wrong', async () => {
   await site.server.tell('ask now');
   await page.getByText(/can decide nothing now/).waitFor();
   await looks.at('old facts');
-  site.server.freeze();
+  await site.server.kill();
   await page.getByText(/No answer from the server/).waitFor();
   await looks.at('a silent server');
   expect(looks.faults).toEqual({});

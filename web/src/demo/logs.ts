@@ -144,3 +144,9 @@ export function madeLog(rank: number, beganAt: number, endedAt: () => number | n
     },
   };
 }
+
+// The same without what is too much of it at some time; it goes on as before.
+export function shortened(log: MadeLog, linesMax: number, at: number): MadeLog {
+  const dropped = Math.max(0, log.lines(at) - linesMax);
+  return { ...log, lines: (now) => Math.max(0, log.lines(now) - dropped), timeOf: (line) => log.timeOf(line + dropped), textOf: (line) => log.textOf(line + dropped) };
+}

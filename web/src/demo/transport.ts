@@ -3,7 +3,7 @@ import type { ClusterEvent, Job, JobVerb, Node, NodeVerb, Priority } from '../ap
 import { checkpointsOf, clusterOf, progressOf, specOf, listEvents, listJobs, nodeOf, quotasOf, seriesOf, staysOf, whatIfOf, whyOf } from './answers';
 import { makeJob, users } from './cast';
 import { historyOf, knobsOf, queueOf, usageOf } from './queueAnswers';
-import { answerLog, type MadeLog, madeLog, searchLogs } from './logs';
+import { answerLog, type MadeLog, madeLog, searchLogs, shortened } from './logs';
 import { World } from './world';
 
 // The REST API answered in the browser, for design work and screenshots. Loaded only in demo mode.
@@ -15,9 +15,14 @@ const json = (body: unknown, status = 200): Response =>
 const refuse = (status: number, title: string, detail: string): Response =>
   new Response(JSON.stringify({ title, detail, status }), { status, headers: { 'Content-Type': 'application/problem+json' } });
 
-// `isStill`: its clock goes on, but nothing happens in it that nobody asked for.
-export function createDemo({ jobs, isStill = false }: { jobs: number; isStill?: boolean }): Transport {
-  const world = new World(jobs);
+interface Wanted {
+  jobs: number;
+  isStill?: boolean; // its clock goes on, but nothing happens in it that nobody asked for
+  logLinesMax?: number; // of each log, those before the first look are left out
+}
+
+export function createDemo({ jobs, isStill = false, logLinesMax = Infinity }: Wanted): Transport {
+  const world = new World(jobs, logLinesMax);
   setInterval(() => (isStill ? (world.now = Date.now()) : world.step(stepMs / 1000)), stepMs);
   return (path, init) => Promise.resolve(answer(world, new URL(path, 'http://demo'), init));
 }
@@ -162,10 +167,10 @@ function logsOf(world: World, job: Job): { attempt: number; rank: number; log: M
     attempt.ranks.map(({ rank }) => ({
       attempt: attempt.attempt,
       rank,
-      log: madeLog(rank, Date.parse(attempt.running_at ?? attempt.placed_at), () => {
+      log: shortened(madeLog(rank, Date.parse(attempt.running_at ?? attempt.placed_at), () => {
         const ended = attempt.ended_at ?? (job.state === 'running' ? null : (job.ended_at ?? world.time()));
         return ended === null ? null : Date.parse(ended);
-      }),
+      }), world.logLinesMax, world.madeAt),
     })),
   );
 }

@@ -32,7 +32,9 @@ export class World {
   private seq = 0;
   private lastJob = 0;
 
-  constructor(jobs: number) {
+  readonly madeAt = Date.now();
+
+  constructor(jobs: number, readonly logLinesMax = Infinity) {
     this.now = Date.now() - pastSeconds * 1000;
     const past = Math.floor(pastSeconds * jobsPerSecond);
     for (let i = 0; i < jobs - past; i += 1) this.submit();
