@@ -30,6 +30,12 @@ describe('the queue page', () => {
     const picture = page.getByRole('img', { name: /nodes of training in use over the next \d+ hours/ });
     await picture.waitFor();
     expect(await picture.locator('rect').count()).toBeGreaterThan(50);
+    // What waits, too, where it is expected to start.
+    await expect.poll(() => picture.getAttribute('aria-label')).toMatch(/; [\d,]+ jobs of those that wait are expected to start by then$/);
+    const said = Number(/; ([\d,]+) jobs of those/.exec((await picture.getAttribute('aria-label'))!)![1]!.replace(',', ''));
+    const drawn = await picture.locator('[data-starts]').evaluateAll((all) => all.map((each) => Number((each as SVGElement).dataset.starts)));
+    expect(drawn.reduce((sum, count) => sum + count, 0)).toBe(said);
+    expect(await picture.locator('[data-starts] title').first().textContent()).toMatch(/^\d+ jobs? with \d+ nodes? expected to start, even odds: \d+ /);
     await page.getByLabel('how far ahead').selectOption('72');
     await page.getByRole('img', { name: /nodes of training in use over the next 72 hours/ }).waitFor();
   });
@@ -84,7 +90,8 @@ it('shows no expected start from before a loss of nodes', async () => {
   await page.goto(`${site.server.url}/mine`);
   await none.first().waitFor();
   await page.goto(`${site.server.url}/jobs/${job}`);
-  await page.getByText('When it starts: not yet').waitFor();
+  await page.getByRole('link', { name: /^\d+ in the queue of / }).waitFor(); // so what is foreseen for the whole queue is here
+  await page.getByText('When it starts: being worked out').waitFor();
   expect(await page.getByText(/even odds|nine in ten/).count()).toBe(0);
   answer.estimated_at = new Date().toISOString();
   await page.goto(`${site.server.url}/queue`);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { adviceFor, aheadOf, blockTitle, freeAfter, noStart, readQueueFilter, queueQuery, stackBlocks, suitableHorizon, withoutLost } from '../src/lib/queue';
+import { adviceFor, aheadOf, blockTitle, freeAfter, noStart, queueQuery, readQueueFilter, stackBlocks, startParts, startsOf, startsTitle, suitableHorizon, withoutLost } from '../src/lib/queue';
 import type { QueueBlock, QueueEntry } from '../src/api/types';
 
 const now = Date.parse('2026-11-24T00:00:00Z');
@@ -63,4 +63,16 @@ it('drops what was foreseen before nodes were lost, and says why there is no sta
   expect(noStart(entry({}), false, [])).toBe('being worked out');
   expect(noStart(entry({}), true, [])).toBe('beyond what can be foreseen');
   expect(noStart(entry({ position: null }), true, [])).toBe('not before that changes');
+});
+
+it('lays what waits where it is expected to start, with its nodes', () => {
+  const waiting = [
+    entry({ id: 1, node_count: 4, start_p50: at(0.1) }), entry({ id: 2, node_count: 2, start_p50: at(0.5) }), entry({ id: 3, node_count: 8, start_p50: at(23.9) }),
+    entry({ id: 4, start_p50: at(24) }), entry({ id: 5, start_p50: null }), entry({ id: 6, group: 'other', start_p50: at(1) }), entry({ id: 7, start_p50: at(-1) }),
+  ];
+  const parts = startsOf(waiting, 'g', 24, now);
+  expect(parts).toHaveLength(startParts);
+  expect(parts.map((part) => part.jobs.map((job) => job.id)).filter((ids) => ids.length > 0)).toEqual([[1, 2, 7], [3]]);
+  expect([parts[0]!.nodes, parts[startParts - 1]!.nodes]).toEqual([7, 8]);
+  expect(startsTitle(parts[0]!)).toBe('3 jobs with 7 nodes expected to start, even odds: 1 j of ann, 2 j of ann, 7 j of ann');
 });

@@ -34,7 +34,7 @@ export function queueOf(world: World, query: URLSearchParams): Queue {
   const next = from + limit;
   return {
     entries: wanted.slice(from, next), next_cursor: next < wanted.length ? String(next) : null, total: wanted.length, blocks: blocksOf(world), groups: groupsOf(world, waiting),
-    at: world.time(), estimated_at: new Date(world.now - 4_000).toISOString(), estimate_note: 'the planner run ahead 9 times, with run times learned from 4,211 jobs',
+    at: world.time(), estimated_at: new Date(Math.max(world.madeAt, world.now - 4_000)).toISOString(), estimate_note: 'the planner run ahead 9 times, with run times learned from 4,211 jobs',
   };
 }
 

@@ -32,7 +32,7 @@ export class World {
   private seq = 0;
   private lastJob = 0;
 
-  readonly madeAt = Date.now();
+  readonly madeAt: number; // when its past was over
 
   constructor(jobs: number, readonly logLinesMax = Infinity) {
     this.now = Date.now() - pastSeconds * 1000;
@@ -40,6 +40,7 @@ export class World {
     for (let i = 0; i < jobs - past; i += 1) this.submit();
     for (let t = 0; t < pastSeconds; t += pastStepSeconds) this.step(pastStepSeconds);
     this.now = Date.now();
+    this.madeAt = this.now;
     this.breakSomething();
     this.pastIncidents();
     this.place(this.waiting.size);

@@ -103,6 +103,36 @@ export function stackBlocks(blocks: readonly QueueBlock[], now: number): { bands
   return { bands, used: from };
 }
 
+// What is expected to start within a part of the axis.
+export interface Starts {
+  jobs: QueueEntry[];
+  nodes: number;
+}
+
+export const startParts = 24;
+
+// Of the jobs of one node group that wait: when each is expected to start, even odds, and with how many nodes.
+export function startsOf(entries: readonly QueueEntry[], group: string, hours: number, now: number): Starts[] {
+  const parts = Array.from({ length: startParts }, (): Starts => ({ jobs: [], nodes: 0 }));
+  for (const entry of entries) {
+    if (entry.group !== group || entry.start_p50 === null) continue;
+    const at = Math.max(0, (Date.parse(entry.start_p50) - now) / 3_600_000);
+    const part = parts[Math.floor((at / hours) * startParts)];
+    if (!part) continue; // beyond the axis
+    part.jobs.push(entry);
+    part.nodes += entry.node_count;
+  }
+  return parts;
+}
+
+const namedMax = 4;
+
+export function startsTitle({ jobs, nodes }: Starts): string {
+  const named = jobs.slice(0, namedMax).map(({ id, name, user }) => `${id} ${name} of ${user}`);
+  const rest = jobs.length - named.length;
+  return `${formatPlural(jobs.length, 'job')} with ${formatPlural(nodes, 'node')} expected to start, even odds: ${named.join(', ')}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`;
+}
+
 // How many nodes are expected to be free in so many hours if nobody new came.
 export function freeAfter(bands: readonly Band[], total: number, hours: number): number {
   const used = bands.reduce((sum, band) => sum + (band.until === null || band.until > hours ? band.block.nodes : 0), 0);

@@ -114,7 +114,7 @@ function Loaded({ queue, entries: all, user, isFiltered, onMore, onAll }: Loaded
         ) : (
           <div className="stairs-row">
             {groups.map((group) => (
-              <Stairs key={group.group} group={group} blocks={queue.blocks} horizon={horizon} now={now} user={user} isUnheard={(job) => silent.has(job)} />
+              <Stairs key={group.group} group={group} blocks={queue.blocks} entries={entries} horizon={horizon} now={now} user={user} isUnheard={(job) => silent.has(job)} />
             ))}
           </div>
         )}
@@ -123,6 +123,7 @@ function Loaded({ queue, entries: all, user, isFiltered, onMore, onAll }: Loaded
           <span><i className="faint-used" />until then, nine in ten</span>
           <span><i style={{ background: 'var(--accent)' }} />yours</span>
           <span><i style={{ background: 'var(--gpu-reserved)' }} />held for a job</span>
+          <span><i style={{ background: 'var(--queued)' }} />waits, where it is expected to start{onMore && `, of the first ${formatCount(entries.length)}`}</span>
           <span><i className="hatched" />closed or not up</span>
           {silent.size > 0 && <span><i className="hatched unheard" />not heard</span>}
         </p>

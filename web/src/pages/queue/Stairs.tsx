@@ -1,14 +1,16 @@
 import { useId, useMemo } from 'react';
-import type { Queue, QueueBlock } from '../../api/types';
+import type { Queue, QueueBlock, QueueEntry } from '../../api/types';
 import { SaveChart } from '../../components/SaveChart';
-import { formatCount } from '../../lib/format';
-import { type Band, blockRows, blockTitle, freeAfter, stackBlocks } from '../../lib/queue';
+import { formatCount, formatPlural } from '../../lib/format';
+import { type Band, blockRows, blockTitle, freeAfter, stackBlocks, startParts, type Starts, startsOf, startsTitle } from '../../lib/queue';
 import { useWidth } from '../../lib/useWidth';
 
 const usualWidth = 600;
 const height = 190;
 const left = 44;
 const bottom = 20;
+const lane = 56; // below it: what is expected to start
+const laneHead = 16;
 
 const toneOf = (block: QueueBlock, user: string, hatch: string, unheard: string | null): string => {
   if (unheard !== null) return `url(#${unheard})`;
@@ -20,6 +22,7 @@ const toneOf = (block: QueueBlock, user: string, hatch: string, unheard: string 
 interface StairsProps {
   group: Queue['groups'][number];
   blocks: QueueBlock[];
+  entries: readonly QueueEntry[]; // that wait, as far as they are loaded
   horizon: number;
   now: number;
   user: string;
@@ -27,13 +30,16 @@ interface StairsProps {
 }
 
 // Nodes of one group against time: each running job as high as its nodes and as long as it is expected
-// to run. What lies above the stairs is free by then, if nobody new came.
-export function Stairs({ group, blocks, horizon, now, user, isUnheard }: StairsProps) {
+// to run. What lies above the stairs is free by then, if nobody new came. Below, what waits, when it is expected to start.
+export function Stairs({ group, blocks, entries, horizon, now, user, isUnheard }: StairsProps) {
   const { bands } = useMemo(() => stackBlocks(blocks.filter((block) => block.group === group.group), now), [blocks, group.group, now]);
   const hatch = useId();
   const doubtful = `${hatch}-unheard`;
   const doubt = ({ id }: QueueBlock): boolean => id !== null && isUnheard(id);
   const [svg, width] = useWidth<SVGSVGElement>(usualWidth);
+  const starts = useMemo(() => startsOf(entries, group.group, horizon, now), [entries, group.group, horizon, now]);
+  const starting = starts.reduce((sum, part) => sum + part.jobs.length, 0);
+  const whole = height + (starting > 0 ? lane : 0);
   const closing = blocks.filter((block) => block.group === group.group && block.from !== null);
   const total = Math.max(group.nodes, 1);
   const x = (hours: number): number => left + ((width - left) * Math.min(hours, horizon)) / horizon;
@@ -54,7 +60,7 @@ export function Stairs({ group, blocks, horizon, now, user, isUnheard }: StairsP
           svg={({ svgText }) => svgText(svg.current!, `nodes of ${group.group}`)}
         />
       </figcaption>
-      <svg ref={svg} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`nodes of ${group.group} in use over the next ${horizon} hours: ${formatCount(Math.floor(free[0]!))} of ${formatCount(group.nodes)} are free now, ${formatCount(Math.floor(free[2]!))} are expected to be at the end`}>
+      <svg ref={svg} viewBox={`0 0 ${width} ${whole}`} style={{ height: whole }} role="img" aria-label={`nodes of ${group.group} in use over the next ${horizon} hours: ${formatCount(Math.floor(free[0]!))} of ${formatCount(group.nodes)} are free now, ${formatCount(Math.floor(free[2]!))} are expected to be at the end${starting > 0 ? `; ${formatPlural(starting, 'job')} of those that wait ${starting === 1 ? 'is' : 'are'} expected to start by then` : ''}`}>
         <defs>
           <pattern id={hatch} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
             <rect width="7" height="7" fill="var(--sunken)" />
@@ -87,8 +93,34 @@ export function Stairs({ group, blocks, horizon, now, user, isUnheard }: StairsP
         {[0, 0.5, 1].map((part) => (
           <text key={part} x={left - 5} y={Math.max(9, y(part * total))} textAnchor="end">{formatCount(Math.round(part * total))}</text>
         ))}
+        {starting > 0 && <Lane starts={starts} width={width} user={user} />}
       </svg>
     </figure>
+  );
+}
+
+// Jobs that wait where they are expected to start, as high as their nodes; one's own in the colour of one's own.
+function Lane({ starts, width, user }: { starts: readonly Starts[]; width: number; user: string }) {
+  const most = Math.max(...starts.map((part) => part.nodes));
+  const wide = (width - left) / startParts;
+  const floor = height + lane - 2;
+  const high = (nodes: number): number => (nodes === 0 ? 0 : Math.max(2, ((lane - laneHead - 2) * nodes) / most));
+  return (
+    <g>
+      <text x={left} y={height + 10}>expected to start, even odds: up to {formatPlural(most, 'node')} at a time</text>
+      {starts.map((part, i) => {
+        if (part.jobs.length === 0) return null;
+        const mine = part.jobs.filter((job) => job.user === user).reduce((sum, job) => sum + job.node_count, 0);
+        return (
+          <g key={i} data-starts={part.jobs.length}>
+            <title>{startsTitle(part)}</title>
+            <rect x={left + i * wide + 0.5} y={floor - high(part.nodes)} width={wide - 1} height={high(part.nodes)} fill="var(--queued)" />
+            <rect x={left + i * wide + 0.5} y={floor - high(mine)} width={wide - 1} height={high(mine)} fill="var(--accent)" />
+          </g>
+        );
+      })}
+      <line x1={left} x2={width} y1={floor} y2={floor} stroke="var(--line)" />
+    </g>
   );
 }
 
