@@ -58,7 +58,7 @@ function stepsOf(values: readonly (number | null)[], xs: readonly number[], y: (
   return path;
 }
 
-const cellWidth = 170;
+const cellWidth = 200;
 const cellHeight = 74;
 const columns = 4;
 

@@ -1,6 +1,7 @@
 // A chart as a file: what the page draws, with its colours written out, so that it looks the same elsewhere.
 
 const pngScale = 2;
+const letterWidth = 7.5; // of the head, in bold
 
 export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
@@ -22,6 +23,12 @@ function withColors(text: string, style: CSSStyleDeclaration): string {
   });
   probe.remove();
   return written;
+}
+
+// With what the chart says of itself, where that fits.
+function headOf(svg: SVGSVGElement, title: string, width: number): string {
+  const whole = `${title}: ${(svg.getAttribute('aria-label') ?? '').replace(`${title}: `, '')}`;
+  return whole.length * letterWidth <= width ? whole : title;
 }
 
 export function svgText(svg: SVGSVGElement, title: string): string {
@@ -47,7 +54,7 @@ export function svgText(svg: SVGSVGElement, title: string): string {
   };
   copy.prepend(
     make('rect', { x: '0', y: String(-head), width: String(width), height: String(height + head), fill: 'var(--surface)' }),
-    make('text', { x: '8', y: '-8', fill: 'var(--ink)', 'font-size': '13', 'font-weight': '600' }, `${title}: ${(svg.getAttribute('aria-label') ?? '').replace(`${title}: `, '')}`),
+    make('text', { x: '8', y: '-8', fill: 'var(--ink)', 'font-size': '13', 'font-weight': '600' }, headOf(svg, title, width)),
   );
   return new XMLSerializer().serializeToString(copy);
 }

@@ -39,7 +39,7 @@ function SaveRanks({ name, usage }: { name: string; usage: JobUsage }) {
       name={`${name}-ranks`}
       title="the ranks over time"
       csv={({ csvOf }) => csvOf(times, columnsOf(usage, times))}
-      svg={({ multiplesSvg }, here) => multiplesSvg(`Ranks over time, ${name}`, here.closest('.panel')!.querySelector('[data-ranks]') ?? here)}
+      svg={({ multiplesSvg }, here) => multiplesSvg(`Ranks over time, ${name}: GPUs busy, their memory taken (dashed), 0 to 100 %, and steps (rising)`, here.closest('.panel')!.querySelector('[data-ranks]') ?? here)}
     />
   );
 }

@@ -57,7 +57,7 @@ export function Stairs({ group, blocks, entries, horizon, now, user, isUnheard }
           name={`queue-nodes-of-${group.group}`}
           title={`nodes of ${group.group}`}
           csv={({ csvRows }) => csvRows(blockRows(blocks.filter((block) => block.group === group.group)))}
-          svg={({ svgText }) => svgText(svg.current!, `nodes of ${group.group}`)}
+          svg={({ svgText }) => svgText(svg.current!, `nodes of ${group.group} over the next ${horizon} hours`)}
         />
       </figcaption>
       <svg ref={svg} viewBox={`0 0 ${width} ${whole}`} style={{ height: whole }} role="img" aria-label={`nodes of ${group.group} in use over the next ${horizon} hours: ${formatCount(Math.floor(free[0]!))} of ${formatCount(group.nodes)} are free now, ${formatCount(Math.floor(free[2]!))} are expected to be at the end${starting > 0 ? `; ${formatPlural(starting, 'job')} of those that wait ${starting === 1 ? 'is' : 'are'} expected to start by then` : ''}`}>
