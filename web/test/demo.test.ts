@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Node } from '../src/api/types';
 import { clusterOf, seriesOf, whyOf } from '../src/demo/answers';
+import { madeLog, shortened } from '../src/demo/logs';
 import { placeTogether } from '../src/demo/placement';
 import { World } from '../src/demo/world';
 import { node } from './builders';
@@ -49,4 +50,14 @@ it('ends the demo\'s curves with what its cluster has now', { timeout: 30_000 },
   const last = [series.gpus_used, series.gpus_free, series.jobs_queued, series.jobs_suspended].map((values) => values.at(-1));
   expect(last).toEqual([gpus.used, gpus.total - gpus.broken - gpus.draining - gpus.used, jobs.queued, jobs.suspended]);
   expect(series.at.at(-1)).toBe(world.time());
+});
+
+it('leaves out the first lines of a log that is too long for a test, and lets it go on', () => {
+  const log = madeLog(0, 0, () => null);
+  const at = 900 + 700 * 100; // 1,000 lines
+  const short = shortened(log, 150, at);
+  expect([short.lines(at), short.lines(at + 7_000)]).toEqual([150, 160]);
+  expect(short.textOf(0)).toBe(log.textOf(850));
+  expect(short.timeOf(149)).toBe(log.timeOf(999));
+  expect(shortened(log, Infinity, at).lines(at)).toBe(1_000);
 });
