@@ -78,7 +78,7 @@ it('lets no other page in by the cookie', async () => {
     page.evaluate(
       ([id, shown]) =>
         new Promise<string>((done) => {
-          const socket = new WebSocket(`ws://${location.host}/api/v1/jobs/${id}/shell`);
+          const socket = new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}/api/v1/jobs/${id}/shell`);
           socket.onopen = () => socket.send(JSON.stringify({ open: { rank: 0, rows: 24, columns: 80, csrf: shown } }));
           socket.onmessage = ({ data }) => done(String(data));
         }),
@@ -86,8 +86,11 @@ it('lets no other page in by the cookie', async () => {
     );
   expect(await told('')).toContain('permission_denied');
   expect(await told('0'.repeat(64))).toContain('permission_denied');
-  const audit = await api<{ entries: { call: string; target: string; result: string }[] }>('GET', '/audit');
-  expect(audit.entries.filter((each) => each.call === 'Shell' && each.target === `job/${job.id}` && each.result === 'permission_denied').length).toBe(2);
+  const refused = async (): Promise<number> => {
+    const audit = await api<{ entries: { call: string; target: string; result: string }[] }>('GET', '/audit');
+    return audit.entries.filter((each) => each.call === 'Shell' && each.target === `job/${job.id}` && each.result === 'permission_denied').length;
+  };
+  await expect.poll(refused, { timeout: 5_000 * patience }).toBe(2); // the answer does not wait for its entry
   const plain = await fetch(`${base}/api/v1/jobs/${job.id}/shell`, { headers: { Authorization: `Bearer ${inject('token')}` } });
   expect(await plain.text()).toContain('takes a WebSocket');
   await page.context().close();
