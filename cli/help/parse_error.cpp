@@ -55,6 +55,12 @@ std::string missing_verb(const CLI::App& parent) {
 // What the parser could not place. An option's name tells more than the words after it.
 std::string unexpected(const CLI::App& verb) {
   std::string operand;
+  const CLI::App* root = &verb;
+  while (root->get_parent() != nullptr) root = root->get_parent();
+  // `hai artifact list` has a verb behind the word that is none.
+  for (const std::string& word : root->remaining()) {
+    if (std::string instead = instead_of_hai_verb(word); !instead.empty()) return instead;
+  }
   for (const CLI::App* app = &verb; app != nullptr; app = app->get_parent()) {
     for (const std::string& word : app->remaining()) {
       if (word == "--") continue;
@@ -173,10 +179,6 @@ std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& erro
   const std::string text = error.what();
   // By its code: the parser names this error after the verb.
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-    // `hai artifact list` has a verb behind the word that is none.
-    const std::vector<std::string> rest = app.remaining();
-    const std::string instead = rest.empty() ? "" : instead_of_hai_verb(rest.front());
-    if (!instead.empty()) return instead;
     const std::string line = unexpected(verb);
     return line.empty() ? text + see_help(verb) : line;
   }

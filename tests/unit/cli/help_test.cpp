@@ -18,8 +18,8 @@ class Help : public testing::Test {
     app_.set_help_flag("-h,--help", "show this help");
     app_.require_subcommand(1);
     app_.fallthrough();
-    for (const auto add : {add_run, add_list, add_move, add_quota, add_incidents, add_node_verbs,
-                           add_dev, add_context, add_token, add_user, add_whatif}) {
+    for (const auto add : {add_run, add_list, add_move, add_quota, add_incidents, add_job_verbs,
+                           add_node_verbs, add_dev, add_context, add_token, add_user, add_whatif}) {
       add(app_, session_);
     }
   }
