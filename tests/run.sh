@@ -9,7 +9,7 @@ preset=${PRESET:-release}
 build=$(realpath -m "${BUILD:-build/$preset}")
 jobs=$(nproc)
 # Tests of whole clusters wait more than they work.
-tests_at_once=$((jobs * 3 / 2))
+tests_at_once=$((jobs * 2))
 # So that a checkout elsewhere finds the same objects in the cache.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 

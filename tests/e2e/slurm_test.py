@@ -438,7 +438,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
 
     def test_sattach_follows_what_the_steps_write(self):
         go = self.cluster.work / "go"
-        script = self.cluster.file("attached.sh", "#!/bin/sh\nsrun -n2 sh -c 'while [ ! -e go ]; do sleep 0.1; done; echo late $SLURM_PROCID'; exit 3\n")
+        script = self.cluster.file("attached.sh", "#!/bin/sh\nsrun -n2 sh -c 'echo early; while [ ! -e go ]; do sleep 0.1; done; echo late $SLURM_PROCID'; exit 3\n")
         job = self.submit("-n2", script)
         self.cluster.wait_running(job)
         following = subprocess.Popen(
@@ -446,7 +446,8 @@ class SlurmTest(SlurmScripts, ClusterTest):
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         self.addCleanup(following.kill)
-        go.touch()
+        self.assertEqual([following.stdout.readline() for _ in range(2)], ["early\n"] * 2)
+        go.touch()  # not before it follows
         out, error = following.communicate(timeout=60)
         self.assertEqual((following.returncode, sorted(out.split("\n"))), (3, ["", "late 0", "late 1"]), error)
         done = self.call("sattach", job)
