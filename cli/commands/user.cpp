@@ -48,9 +48,34 @@ int list(Session& session, const UserOptions& options) {
                     options.output);
 }
 
-int set(Session& session, const UserOptions& options) {
+// "role user, groups ml,nlp".
+std::string facts_of(const v1::User& user) {
+  const std::string groups = join({user.groups().begin(), user.groups().end()}, ",");
+  return fmt::format("role {}, groups {}{}", user.role(), groups.empty() ? "none" : groups,
+                     user.active() ? "" : ", not active");
+}
+
+// Ok if nobody has the name.
+Status check_is_new(Client& client, const std::string& name) {
+  const Result<v1::ListUsersReply> known = client.list_users({});
+  RETURN_IF_ERROR(known.status());
+  for (const v1::User& user : known.value().users()) {
+    if (user.name() != name) continue;
+    return already_exists(
+        "the user {} is there already ({}) and was not changed: `hai user set {} ...` changes what "
+        "it names",
+        name, facts_of(user), name);
+  }
+  return ok();
+}
+
+int set(Session& session, const UserOptions& options, bool is_add) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
+  if (is_add) {
+    const Status status = check_is_new(*client.value(), options.name);
+    if (!status.is_ok()) return session.fail(status);
+  }
   v1::SetUserRequest request;
   request.set_name(options.name);
   if (!options.role.empty()) request.set_role(options.role);
@@ -86,10 +111,12 @@ v1::SetUserRequest request_of(const UserRow& row) {
   return request;
 }
 
-// What was done to each, for the summary.
+// What was done to each, for the summary. Each who was there and is another one now has a line.
 std::string done_to(const v1::User* before, const v1::User& after) {
   if (before == nullptr) return "added";
-  return before->SerializeAsString() == after.SerializeAsString() ? "unchanged" : "changed";
+  if (before->SerializeAsString() == after.SerializeAsString()) return "unchanged";
+  say(fmt::format("{} was there: {}; now {}", after.name(), facts_of(*before), facts_of(after)));
+  return "changed";
 }
 
 int set_all(Session& session, const UserOptions& options) {
@@ -128,10 +155,25 @@ int set_all(Session& session, const UserOptions& options) {
   return is_json(options.output) ? show_users(session, after, options.output) : kOk;
 }
 
-int set_one_or_all(Session& session, const UserOptions& options) {
+int set_one_or_all(Session& session, const UserOptions& options, bool is_add) {
   if (!options.csv.empty()) return set_all(session, options);
   if (options.name.empty()) return session.usage_error("USER: name one, or several by --csv FILE");
-  return set(session, options);
+  return set(session, options, is_add);
+}
+
+void add_user_options(CLI::App& verb, UserOptions& options) {
+  verb.add_option("USER", options.name, "the user's name");
+  verb.add_option("--role", options.role, "what the user may do")
+      ->check(CLI::IsMember({"user", "operator", "admin"}));
+  verb.add_option("--active", options.active, "whether jobs of the user may start")
+      ->check(CLI::IsMember({"yes", "no"}));
+  verb.add_option("--groups", options.groups, "all groups of the user: a,b");
+  verb.add_option("--csv", options.csv,
+                  "all users of a table with the columns name,groups,role,unix_account (all but "
+                  "name may be missing; groups with ; between); - reads it from standard input. "
+                  "Who is there already is changed to what the table says, and listed with what "
+                  "changes. Nobody is changed unless every line is good");
+  add_output_option(verb, options.output);
 }
 
 }  // namespace
@@ -142,30 +184,24 @@ void add_user(CLI::App& app, Session& session) {
   const auto options = std::make_shared<UserOptions>();
   user->require_subcommand(1);
   session.help[user] = {
-      .examples = {
-          {"hai user set ann --role user --groups vision,nlp", "add a user, or change one"},
-          {"hai user set ann --active no", "what waits of hers starts no more"},
-          {"hai user add --csv people.csv", "everybody of a table"},
-          {"hai user remove ann", "who has no unfinished jobs"},
-          {"hai user list", "everybody"}}};
+      .examples = {{"hai user add ann --groups vision,nlp", "a new user"},
+                   {"hai user set ann --role operator", "change one: what is not named stays"},
+                   {"hai user set ann --active no", "what waits of hers starts no more"},
+                   {"hai user add --csv people.csv", "everybody of a table"},
+                   {"hai user remove ann", "who has no unfinished jobs"},
+                   {"hai user list", "everybody"}}};
   CLI::App* list_verb = user->add_subcommand("list", "Show users");
   add_output_option(*list_verb, options->output);
   list_verb->callback([&session, options] { session.exit_code = list(session, *options); });
-  CLI::App* set_verb = user->add_subcommand("set", "Add a user or change one");
-  set_verb->alias("add");
-  set_verb->add_option("USER", options->name, "the user's name");
-  set_verb->add_option("--role", options->role, "what the user may do")
-      ->check(CLI::IsMember({"user", "operator", "admin"}));
-  set_verb->add_option("--active", options->active, "whether jobs of the user may start")
-      ->check(CLI::IsMember({"yes", "no"}));
-  set_verb->add_option("--groups", options->groups, "all groups of the user: a,b");
-  set_verb->add_option("--csv", options->csv,
-                       "all users of a table with the columns name,groups,role,unix_account (all "
-                       "but name may be missing; groups with ; between); - reads it from standard "
-                       "input. Nobody is changed unless every line is good");
-  add_output_option(*set_verb, options->output);
-  set_verb->callback(
-      [&session, options] { session.exit_code = set_one_or_all(session, *options); });
+  CLI::App* add_verb =
+      user->add_subcommand("add", "Add a user who is not there yet, or all of a table");
+  CLI::App* set_verb = user->add_subcommand("set", "Change a user, or add one who is not there");
+  for (CLI::App* verb : {add_verb, set_verb}) {
+    add_user_options(*verb, *options);
+    verb->callback([&session, options, is_add = verb == add_verb] {
+      session.exit_code = set_one_or_all(session, *options, is_add);
+    });
+  }
   CLI::App* remove_verb = user->add_subcommand(
       "remove", "Remove a user who has no unfinished jobs, with tokens, secrets and quotas");
   remove_verb->add_option("USER", options->name, "the user's name")->required();

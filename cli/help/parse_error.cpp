@@ -45,6 +45,33 @@ std::string unknown_option(const CLI::App& verb, const std::string& word) {
   return fmt::format("{} has no option '{}'{}", path_of(verb), name, hint);
 }
 
+// What does the work of verbs that others have, and that people look for here; "" if none does.
+std::string_view done_by(const CLI::App& parent, const std::string& word) {
+  struct Elsewhere {
+    std::string_view verb;
+    std::string_view instead;
+  };
+  static constexpr Elsewhere kElsewhere[] = {
+      {"hai backup", "`hai-backup create` on a server's machine makes one (hai-backup --help)"},
+      {"hai restore",
+       "`hai-backup restore FILE`, or `hai-backup restore --to TIME` on a machine of "
+       "the store (hai-backup --help)"},
+      {"hai node add",
+       "a machine adds itself: `hai node token create NAME` prints the line to run "
+       "on it"},
+      {"hai node rename",
+       "`hai node remove NODE` once it is down, and `hai-agent join --name "
+       "NEW` there with its /etc/hai/agent.yaml moved away"},
+      {"hai user rename",
+       "history and Unix accounts go by the name: `hai user add NEW`, and `hai "
+       "user remove OLD` once his jobs have ended"}};
+  const std::string path = path_of(parent) + " " + word;
+  for (const Elsewhere& each : kElsewhere) {
+    if (each.verb == path) return each.instead;
+  }
+  return "";
+}
+
 std::string missing_verb(const CLI::App& parent) {
   std::vector<std::string> names;
   for (const CLI::App* verb : verbs_of(parent)) names.push_back(verb->get_name());
@@ -64,7 +91,10 @@ std::string unexpected(const CLI::App& verb) {
   for (const CLI::App* app = &verb; app != nullptr; app = app->get_parent()) {
     for (const std::string& word : app->remaining()) {
       if (word == "--") continue;
-      if (word.size() > 1 && word.starts_with('-')) return unknown_option(verb, word);
+      if (word.size() > 1 && word.starts_with('-')) {
+        const bool is_verb = !operand.empty() && !done_by(verb, operand).empty();
+        return is_verb ? unknown_verb(verb, operand) : unknown_option(verb, word);
+      }
       if (operand.empty()) operand = word;
     }
   }
@@ -170,6 +200,8 @@ std::string unknown_verb(const CLI::App& parent, const std::string& word) {
   const std::string what = parent.get_parent() == nullptr
                                ? fmt::format("unknown verb '{}'", word)
                                : fmt::format("{} has no verb '{}'", path_of(parent), word);
+  const std::string_view instead = done_by(parent, word);
+  if (!instead.empty()) return fmt::format("{}: {}", what, instead);
   return near.empty() ? what + see_help(parent) : fmt::format("{}: did you mean {}?", what, near);
 }
 

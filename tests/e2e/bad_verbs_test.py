@@ -218,6 +218,7 @@ TABLE = {
     "completion": [("tcsh", USAGE, "bash, zsh, fish"), ("", USAGE, "needs SHELL")],
     "doctor": [("x", USAGE, "'x'")],
     "user": [("sett", USAGE, "did you mean set?")],
+    "user add": [("bad/name", REFUSED, "user name"), ("", USAGE, "name one"), ("ann --role amdin", USAGE, "mean admin?")],
     "user list": [("x", USAGE, "'x'")],
     "user set": [("bad/name", REFUSED, "user name"), ("ann --role amdin", USAGE, "mean admin?")],
     "user remove": [("", USAGE, "needs USER"), ("nobody", NOT_FOUND, "nobody")],
@@ -244,7 +245,7 @@ OF_A_SERVER = """run good.yaml|exec true -- -n 1|list|status|status 1|describe 1
 describe incident/1|logs 1|top --once|why 1|whatif drain node-1|move 1 --first|edit 1 --timeout 1h|rerun 1|priority 1 high|
 events|stop 1|suspend 1|resume 1|requeue 1|hold 1|release 1|nodes|nodes node-1|cordon node-1|drain node-1|
 undrain node-1|fence node-1 --yes|validate node-1|images|images pull box|images prune|incidents|incidents show 1|incidents close 1|
-whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user set ann|user remove x|node remove x|node set x --leaf l|knob list|knob set plan_gap 1s|knob unset plan_gap|quota list|quota set ann 1|
+whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user add ann|user set ann|user remove x|node remove x|node set x --leaf l|knob list|knob set plan_gap 1s|knob unset plan_gap|quota list|quota set ann 1|
 quota remove ann"""
 
 GOOD = """version: 2

@@ -132,7 +132,7 @@ class Cluster:
     def as_user(self, user):
         """The environment in which `hai` is another user, who is made here."""
         own = self.json("context")[0]["name"]
-        self.ok("user", "add", user)
+        self.ok("user", "set", user)
         token = self.ok("token", "create", "--user", user, "--label", "test").strip()
         url = "https://" + self.status()["grpc"]
         self.ok("init", token, "--url", url, "--ca", self.ca_file, "--name", user)

@@ -58,6 +58,22 @@ class SetupTest(unittest.TestCase):
             bad.err, "hai: -:3: role: must be user, operator or admin, is 'boss'\n"
         )
         self.assertEqual(site.json("user", "list"), before)
+        # One that is there is told so, and is not changed; a table says what it changes.
+        there = site.hai("user", "add", "ann", "--groups", "other")
+        self.assertEqual((there.code, there.out), (4, ""))
+        self.assertEqual(
+            there.err,
+            "hai: the user ann is there already (role user, groups ml) and was not changed: "
+            "`hai user set ann ...` changes what it names\n",
+        )
+        self.assertEqual(site.json("user", "list"), before)
+        more = site.hai("user", "add", "--csv", "-", stdin="name,groups\nann,ml;nlp\n")
+        self.assertEqual(
+            more.err,
+            "hai: ann was there: role user, groups ml; now role user, groups ml,nlp\n"
+            "hai: 1 users: 0 added, 1 changed, 0 unchanged\n",
+        )
+        site.ok("user", "set", "ann", "--groups", "ml")
         again = site.hai("user", "add", "--csv", "-", stdin="name,groups\nann,ml\ncy,ml\n")
         self.assertEqual(again.err, "hai: 2 users: 1 added, 0 changed, 1 unchanged\n")
         line = site.ok("node", "token", "create", "node-[1-2]", "--uses", "2")

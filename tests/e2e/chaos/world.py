@@ -178,7 +178,7 @@ class World:
         self.hai.ok("init", token, *urls, "--ca", self.ca / "ca.crt", "--name", "chaos")
 
     def add_user(self, name):
-        self.hai.ok("user", "add", name)
+        self.hai.ok("user", "set", name)
         made = json.loads(self.hai.ok("token", "create", "--user", name, "-o", "json"))
         return self.client(made["secret"])
 

@@ -136,7 +136,7 @@ class Story:
             ["why", job],
             ["events", job],
             ["logs", job],
-            ["user", "add", "zoe"],
+            ["user", "set", "zoe"],
             ["quota", "list"],
             ["incidents"],
         ):

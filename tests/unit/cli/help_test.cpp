@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
@@ -96,6 +97,18 @@ TEST_F(Help, ErrorsNameTheWordAndWhatWasMeant) {
   EXPECT_EQ(error_of({"list", "-y"}), "hai list has no option '-y'; see hai list --help");
   EXPECT_EQ(error_of({"list", "x"}), "hai list has no place for 'x'; see hai list --help");
   EXPECT_EQ(error_of({"incidents", "shw"}), "hai incidents has no verb 'shw': did you mean show?");
+  // What others call so has another name here, which is told instead of a guess.
+  EXPECT_EQ(
+      error_of({"backup"}),
+      "unknown verb 'backup': `hai-backup create` on a server's machine makes one (hai-backup "
+      "--help)");
+  EXPECT_THAT(error_of({"restore", "--to", "x"}),
+              testing::StartsWith("unknown verb 'restore': `hai-backup restore FILE`"));
+  EXPECT_EQ(
+      error_of({"node", "add", "node-1"}),
+      "hai node has no verb 'add': a machine adds itself: `hai node token create NAME` prints "
+      "the line to run on it");
+  EXPECT_THAT(error_of({"user", "rename", "a", "b"}), testing::HasSubstr("`hai user add NEW`"));
   EXPECT_EQ(error_of({"run"}), "hai run needs FILE; see hai run --help");
   EXPECT_EQ(error_of({"run", "f", "-n", "0"}), "--nodes: '0' is no number from 1 to 100000");
   EXPECT_EQ(error_of({"run", "f", "-n"}), "--nodes needs a value: --nodes N");
