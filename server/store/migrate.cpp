@@ -66,16 +66,23 @@ Result<MigrateResult> migrate(const std::string& conninfo) {
                      .connect_timeout = 5s,
                      .statement_timeout = 10min,  // an index over a long history takes its time
                      .check_schema = false});
+  int64_t done = -1;  // not known
   try {
     create_table(session);
     MigrateResult result{.from = version_of(session), .to = latest_schema_version()};
     RETURN_IF_ERROR(check_not_newer(result.from));
+    done = result.from;
     for (const Migration& migration : migrations()) {
-      if (migration.version > result.from) apply(session, migration);
+      if (migration.version <= result.from) continue;
+      apply(session, migration);
+      done = migration.version;
     }
     return result;
   } catch (const PgError& error) {
-    return unavailable("postgres: {}", error.what());
+    if (done < 0) return unavailable("postgres: {}", error.what());
+    return unavailable(
+        "postgres: {}. The schema is at version {} of {}, and nothing is half done: run it again",
+        error.what(), done, latest_schema_version());
   }
 }
 

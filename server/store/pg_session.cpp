@@ -83,6 +83,13 @@ void check_schema(pqxx::nontransaction& work) {
   if (std::string mismatch = schema_mismatch(found); !mismatch.empty()) throw PgError(mismatch);
 }
 
+// What PostgreSQL said, and what to do where that is not in it.
+std::string words_of(const std::exception& error) {
+  const std::string text = one_line_of(error.what());
+  if (dynamic_cast<const pqxx::disk_full*>(&error) == nullptr) return text;
+  return "the disk of its machine is full, make room there: " + text;
+}
+
 }  // namespace
 
 std::string one_line_of(std::string_view text) {
@@ -177,7 +184,7 @@ PgResult PgSession::run(const std::string& sql) {
     open();
     return PgResult(std::make_shared<PgResult::Impl>(PgResult::Impl{impl_->work->exec(sql)}));
   } catch (const std::exception& error) {
-    const std::string text = one_line_of(error.what());
+    const std::string text = words_of(error);
     close();
     throw PgError(text);
   }
@@ -194,7 +201,7 @@ PgResult PgSession::call(const PgStatement& statement, const std::vector<std::st
         impl_->work->exec_prepared(found->second, pqxx::prepare::make_dynamic_params(params));
     return PgResult(std::make_shared<PgResult::Impl>(PgResult::Impl{std::move(rows)}));
   } catch (const std::exception& error) {
-    const std::string text = one_line_of(error.what());
+    const std::string text = words_of(error);
     close();
     throw PgError(text);
   }
