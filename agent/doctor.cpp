@@ -15,6 +15,8 @@
 #include "agent/os/cgroup.h"
 #include "agent/os/host_facts.h"
 #include "agent/os/rank_confinement.h"
+#include "agent/rpc/certificate_calls.h"
+#include "common/doctor/judge.h"
 #include "common/doctor/look.h"
 #include "common/machine/systemd_unit.h"
 #include "common/tls/certificate.h"
@@ -60,6 +62,22 @@ std::vector<Finding> look_at_servers(const AgentConfig& config) {
          .ca = texts.value().ca,
          .remedy = "does that server run, does the name lead there, does a firewall stand "
                    "between? `hai doctor` on it tells more"}));
+  }
+  return findings;
+}
+
+// Whether a time service keeps it, and what the first server that answers has.
+std::vector<Finding> look_at_clocks(const AgentConfig& config) {
+  std::vector<Finding> findings = look_at_clock();
+  const Result<TlsTexts> texts = read_tls_files({.ca = config.tls.ca});
+  if (!texts.is_ok()) return findings;
+  for (const std::string& server : config.servers) {
+    const auto ahead = ask_clock_ahead(server, texts.value());
+    if (!ahead.is_ok()) continue;  // look_at_servers() tells
+    if (ahead.value()) {
+      findings.push_back(judge_clock_difference("the server " + server, *ahead.value()));
+    }
+    break;
   }
   return findings;
 }
@@ -161,7 +179,7 @@ std::vector<DoctorCheck> checks_of(const AgentConfig& config, const std::string&
       {"files", [&] { return look_at_files(config, path); }},
       {"certificate", [&] { return look_at_certificates(config); }},
       {"server", [&] { return look_at_servers(config); }, 30s},
-      {"clock", look_at_clock},
+      {"clock", [&] { return look_at_clocks(config); }, 60s},
       {"disk",
        [&, log_folder] {
          return look_at_disks({config.data_dir, log_folder, "/tmp"});

@@ -13,6 +13,7 @@
 
 #include "agent/agent_config.h"
 #include "agent/node_table.h"
+#include "agent/os/agent_instance.h"
 #include "agent/os/files.h"
 #include "agent/os/host_facts.h"
 #include "agent/rpc/certificate_calls.h"
@@ -39,6 +40,8 @@ struct Plan {
   std::string name;
   TlsFiles files;
   std::string config;  // its text; "" = it is there already
+  std::string data_dir = kDataDir;
+  std::string sys_root = "/sys";
 };
 
 Result<std::string> token_of(const JoinArguments& arguments) {
@@ -105,7 +108,10 @@ Result<Plan> plan_with(const AgentConfig& config, const JoinArguments& arguments
     return invalid_argument(
         "--name: {} says that this node is {}: leave it out, or change it there", path, its_name);
   }
-  return Plan{.name = its_name, .files = config.tls};
+  return Plan{.name = its_name,
+              .files = config.tls,
+              .data_dir = config.data_dir,
+              .sys_root = config.health.sys_root};
 }
 
 Result<Plan> make_plan(const JoinArguments& arguments, const std::string& path) {
@@ -196,15 +202,28 @@ bool has_joined(const Plan& plan) {
   return plan.config.empty() && read_tls_files(plan.files).is_ok();
 }
 
+// As its agent will say it, so that a name which is another machine's is refused before the token
+// loses one of its uses.
+Result<AgentIdentity> identity_for(const Plan& plan) {
+  AgentIdentity identity = identity_of(gather_host_facts(plan.sys_root));
+  Result<std::string> instance = instance_for_now(plan.data_dir, identity.machine);
+  RETURN_IF_ERROR(instance.status());
+  identity.instance = std::move(instance).value();
+  return identity;
+}
+
 Status join_at(const std::string& server, const std::string& authority, const Plan& plan,
                const std::string& token, const JoinArguments& arguments,
                const std::string& config) {
   const Result<KeyAndRequest> made = make_request(plan.name);
   RETURN_IF_ERROR(made.status());
+  const Result<AgentIdentity> identity = identity_for(plan);
+  RETURN_IF_ERROR(identity.status());
   const Result<NodeCertificateReply> reply = ask({.server = server,
                                                   .tls = {.ca = authority},
                                                   .token = token,
                                                   .node = plan.name,
+                                                  .machine = identity.value(),
                                                   .request = made.value().request});
   RETURN_IF_ERROR(reply.status());
   RETURN_IF_ERROR(check_reply(reply.value(), plan.name, made.value().key));

@@ -25,6 +25,8 @@ void Client::set_notice(Notice notice) { wire_->set_notice(std::move(notice)); }
 
 void Client::hurry(Duration limit) { wire_->hurry(limit); }
 
+std::optional<Duration> Client::clock_ahead() const { return wire_->clock_ahead(); }
+
 void Client::stop() { wire_->stop(); }
 
 #define HAI_CALL(method, Rpc, Request, Reply)                                    \

@@ -106,6 +106,10 @@ class Client {
   // out than waited for.
   void hurry(Duration limit);
 
+  // By how much this machine's clock is ahead, at least, of that of the server which ended the last
+  // call (but of streams); nullopt: it does not tell.
+  std::optional<Duration> clock_ahead() const;
+
 #define HAI_METHOD(method, Rpc, Request, Reply) \
   Result<v1::Reply> method(const v1::Request& request);
   HAI_CLIENT_CALLS(HAI_METHOD)

@@ -10,11 +10,13 @@
 #include <thread>
 
 #include "cli/client.h"
+#include "cli/format.h"
 #include "cli/patience.h"
 #include "cli/server_list.h"
 #include "cli/stopper.h"
 #include "hai/v1/api.grpc.pb.h"
 #include "hai/v1/shell.grpc.pb.h"
+#include "proto/convert/server_time.h"
 
 namespace hai::cli {
 
@@ -40,6 +42,7 @@ class ClientWire {
     is_hurried_ = true;
   }
   void stop() { stopper_.stop(); }
+  std::optional<Duration> clock_ahead() const { return clock_ahead_; }
 
   template <typename Request, typename Reply>
   Result<Reply> call(Method<Request, Reply> method, const Request& request) {
@@ -52,7 +55,9 @@ class ClientWire {
       prepare(context, call_timeout_);
       const Stopper::Call under_way(stopper_, context);
       Reply reply;
+      const UnixTime asked = wall_now();
       const grpc::Status status = (stub().*method)(&context, request, &reply);
+      clock_ahead_ = hai::clock_ahead(asked, wall_now(), context);
       if (stopper_.is_stopped()) return Status(Code::cancelled, "stopped");
       if (status.ok() && stale_since_of(context).empty()) return reply;
       if (!status.ok() && status.error_code() != grpc::StatusCode::UNAVAILABLE) {
@@ -132,6 +137,7 @@ class ClientWire {
   std::string told_log_source_;
   Duration call_timeout_ = 30s;
   bool is_hurried_ = false;
+  std::optional<Duration> clock_ahead_;
 };
 
 }  // namespace hai::cli

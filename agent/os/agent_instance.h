@@ -12,5 +12,7 @@ namespace hai {
 // 32 hex digits. `machine` is kept beside it: on another machine, where the directory is a copy, a
 // new id is made. "" = not known, which is no other one. An error if the file can't be written.
 Result<std::string> find_or_make_instance(const std::string& data_dir, const std::string& machine);
+// Writes nothing: a new one is known to nobody but who asks.
+Result<std::string> instance_for_now(const std::string& data_dir, const std::string& machine);
 
 }  // namespace hai

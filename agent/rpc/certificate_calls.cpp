@@ -8,6 +8,7 @@
 #include "hai/v1/api.grpc.pb.h"
 #include "proto/convert/channel_credentials.h"
 #include "proto/convert/grpc_locks.h"
+#include "proto/convert/server_time.h"
 
 namespace hai {
 namespace {
@@ -48,6 +49,9 @@ Result<NodeCertificateReply> join_once(const JoinCall& call, const std::string& 
   v1::JoinNodeRequest request;
   request.set_name(call.node);
   request.set_csr(call.request);
+  request.set_instance(call.machine.instance);
+  request.set_machine(call.machine.machine);
+  request.set_boot_id(call.machine.boot_id);
   v1::NodeCertificate reply;
   const grpc::Status status = stub->JoinNode(&context, request, &reply);
   leader = status.ok() ? "" : leader_of(context);
@@ -77,6 +81,28 @@ Result<NodeCertificateReply> call_renew(const std::string& server, const TlsText
   RETURN_IF_ERROR(from_grpc(stub->Renew(&context, ask, &reply)));
   return NodeCertificateReply{.certificate = reply.certificate(),
                               .authorities = reply.authorities()};
+}
+
+Result<std::optional<Duration>> ask_clock_ahead(const std::string& server, const TlsTexts& tls,
+                                                Duration patience) {
+  const auto now = [] {
+    return UnixTime(
+        std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+  };
+  const auto stub = v1::Api::NewStub(open_channel(server, tls));
+  std::optional<Duration> ahead;
+  // The second call finds a connection that is there, and so tells it closer.
+  for (int tries = 0; tries < 2; ++tries) {
+    grpc::ClientContext context;
+    set_deadline(context, patience);
+    v1::BeginSignInReply reply;
+    const UnixTime asked = now();
+    const grpc::Status status = stub->BeginSignIn(&context, {}, &reply);
+    // A refusal tells the time as well.
+    ahead = clock_ahead(asked, now(), context);
+    if (!ahead) RETURN_IF_ERROR(from_grpc(status));
+  }
+  return ahead;
 }
 
 }  // namespace hai

@@ -1,9 +1,11 @@
 #pragma once
-// What a node asks a server about its certificate: one call each, which blocks, on a connection of
-// its own.
+// What a node asks a server about its certificate, and about the time: one call each, which blocks,
+// on a connection of its own.
 
+#include <optional>
 #include <string>
 
+#include "common/agent_messages.h"
 #include "common/status.h"
 #include "common/time.h"
 #include "common/tls/tls_files.h"
@@ -21,11 +23,17 @@ struct JoinCall {
   TlsTexts tls;        // `ca` is whom to believe
   std::string token;   // of `hai node token create`
   std::string node;
-  std::string request;  // PEM
+  AgentIdentity machine;  // that joins
+  std::string request;    // PEM
 };
 
 Result<NodeCertificateReply> call_join(const JoinCall& call, Duration patience = 10s);
 Result<NodeCertificateReply> call_renew(const std::string& server, const TlsTexts& tls,
                                         const std::string& request, Duration patience = 10s);
+
+// By how much this machine's clock is ahead of that server's, at least; nullopt of a server of a
+// version that does not tell.
+Result<std::optional<Duration>> ask_clock_ahead(const std::string& server, const TlsTexts& tls,
+                                                Duration patience = 5s);
 
 }  // namespace hai

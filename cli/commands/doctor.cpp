@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -14,10 +15,12 @@
 #include "cli/context_config.h"
 #include "cli/dev/programs.h"
 #include "cli/exit_code.h"
+#include "cli/node_list.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "common/doctor/judge.h"
 #include "common/doctor/look.h"
+#include "common/hostlist.h"
 #include "common/machine/bounded_child.h"
 #include "common/version.h"
 
@@ -93,6 +96,25 @@ std::vector<Finding> look_at_ca(const Session& session) {
   return findings;
 }
 
+// In the middle of an upgrade: which nodes it has not come to.
+void judge_versions(const std::vector<v1::Node>& nodes, const std::string& server,
+                    std::vector<Finding>& findings) {
+  std::map<std::string, std::vector<std::string>> others;
+  for (const v1::Node& node : nodes) {
+    if (node.agent_version() != server) others[node.agent_version()].push_back(node.name());
+  }
+  constexpr size_t kNamesBytesMax = 200;
+  for (auto& [version, names] : others) {
+    const size_t count = names.size();
+    std::string which = format_hostlist(std::move(names));
+    if (which.size() > kNamesBytesMax) which = which.substr(0, kNamesBytesMax) + "…";
+    findings.push_back(warning(
+        fmt::format("the server is of version {}, {} of {} nodes of {}: {}", server, count,
+                    nodes.size(), version.empty() ? "one that is not told" : version, which),
+        "upgrade hai-agent there; `hai nodes -o wide` shows the version of each"));
+  }
+}
+
 // Whether a server takes this context's token, and what it is.
 std::vector<Finding> look_at_server(Session& session) {
   if (!context_of(session).is_ok()) return {};
@@ -110,12 +132,29 @@ std::vector<Finding> look_at_server(Session& session) {
   std::vector<Finding> findings{all_well(fmt::format(
       "{} knows you as {} ({})", who.value().cluster(), who.value().user(), who.value().role()))};
   const Result<v1::Cluster> cluster = client.value()->get_cluster({});
-  if (cluster.is_ok() && cluster.value().version() != version()) {
-    findings.push_back(warning(
-        fmt::format("the server is of version {}, hai of {}", cluster.value().version(), version()),
-        "install the same version on both"));
+  if (!cluster.is_ok()) return findings;
+  const std::string& its = cluster.value().version();
+  if (its != version()) {
+    findings.push_back(
+        warning(fmt::format("the server is of version {}, hai of {}", its, version()),
+                "install the same version on both"));
   }
+  const Result<std::vector<v1::Node>> nodes = all_nodes(*client.value());
+  if (nodes.is_ok()) judge_versions(nodes.value(), its, findings);
   return findings;
+}
+
+// Tokens and certificates end by the server's clock.
+std::vector<Finding> look_at_server_clock(Session& session) {
+  if (!context_of(session).is_ok()) return {};
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return {};
+  client.value()->hurry(kAnswer);
+  // The second call finds a connection that is there, and so tells it closer.
+  for (int tries = 0; tries < 2; ++tries) (void)client.value()->who_am_i({});
+  const std::optional<Duration> ahead = client.value()->clock_ahead();
+  if (!ahead) return {};
+  return {judge_clock_difference("the server", *ahead)};
 }
 
 // Jobs run as the accounts of their submitters. Only administrators see all users.
@@ -148,7 +187,8 @@ std::vector<Finding> examine(Session& session, const DoctorOptions& options) {
       {"version", [] { return std::vector{all_well("hai " + std::string(version()))}; }},
       {"context", [&] { return look_at_context(session); }},
       {"certificate", [&] { return look_at_ca(session); }},
-      {"server", [&] { return look_at_server(session); }, 3 * kAnswer}};
+      {"server", [&] { return look_at_server(session); }, 3 * kAnswer},
+      {"clock", [&] { return look_at_server_clock(session); }, 3 * kAnswer}};
   if (!node.empty()) {
     checks.push_back({"account", [&] { return look_at_people(session); }, 3 * kAnswer});
   }

@@ -7,6 +7,7 @@
 #include "common/hostlist.h"
 #include "server/api/identity_board.h"
 #include "server/auth/token.h"
+#include "server/control/nodes/agent_admission.h"
 #include "server/model/cluster_state.h"
 
 namespace hai {
@@ -44,12 +45,27 @@ Status Enrollment::check_can_issue() const {
       "server.yaml), or have them issued by hand (hai-server ca issue --node NAME)");
 }
 
-void Enrollment::join(const Caller& caller, const std::string& node, const std::string& request,
-                      Done done) {
+void Enrollment::join(const Caller& caller, const Joiner& joiner, Done done) {
   Status status = check_can_issue();
-  if (status.is_ok()) status = check_token(caller, node);
+  if (status.is_ok()) status = check_token(caller, joiner.node);
+  if (status.is_ok()) status = check_name(joiner.node, joiner.machine);
   if (!status.is_ok()) return done(status);
-  issue(node, request, caller.token_hash, std::move(done));
+  issue(joiner.node, joiner.request, caller.token_hash, std::move(done));
+}
+
+// Its agent would be refused as long as the other one answers. Of a name whose agent is silent it
+// only has to wait until that one's ranks have surely ended: that it does by itself.
+Status Enrollment::check_name(const std::string& node, const AgentIdentity& newcomer) const {
+  const NameOwner owner =
+      owner_of_name(controller_.state(), *controller_.soft_facts().sessions, controller_.knobs(),
+                    node, loop_.now(), controller_.knows_history());
+  if (owner.state != OwnerState::answers) return ok();
+  if (may_take_name(owner.identity, owner.state, newcomer)) return ok();
+  return already_exists(
+      "the name {} belongs to the machine at {}, whose agent answers, and this is another one: "
+      "join under a name of its own (--name), or stop the agent there and try again when `hai "
+      "nodes` no longer shows it up. The join token has lost no use",
+      node, owner.identity.address.empty() ? "?" : owner.identity.address);
 }
 
 Status Enrollment::check_token(const Caller& caller, const std::string& node) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "common/agent_messages.h"
 #include "common/loop.h"
 #include "server/api/certificate_maker.h"
 #include "server/control/engine/controller.h"
@@ -34,13 +35,20 @@ class Enrollment {
 
   // failed_precondition without a CA: what to do about it.
   Status check_can_issue() const;
-  // `caller` has the join token as his bearer token.
-  void join(const Caller& caller, const std::string& node, const std::string& request, Done done);
+  // `caller` has the join token as his bearer token. A name whose agent answers is not given to
+  // another machine, and the token keeps its use then.
+  struct Joiner {
+    std::string node;
+    AgentIdentity machine;  // without `instance` nothing is compared
+    std::string request;    // PEM
+  };
+  void join(const Caller& caller, const Joiner& joiner, Done done);
   // By who has shown a certificate of the node that begins then.
   void renew(const std::string& node, UnixTime begins, const std::string& request, Done done);
 
  private:
   Status check_token(const Caller& caller, const std::string& node);
+  Status check_name(const std::string& node, const AgentIdentity& newcomer) const;
   bool is_in_list(const std::string& node, const std::string& list);
   Status check_renewal(const std::string& node, UnixTime begins) const;
   // From when on a certificate that is issued now holds.

@@ -15,6 +15,7 @@ namespace hai {
 namespace {
 
 constexpr size_t kListBytesMax = 64 << 10;
+constexpr size_t kIdentityBytesMax = 255;
 constexpr Duration kJoinTtl = 1h;
 constexpr Duration kJoinTtlMax = 30 * Duration(24h);
 
@@ -155,10 +156,21 @@ Prepared<v1::NodeCertificate> Operations::JoinNode(const v1::JoinNodeRequest& re
     return invalid_argument("csr has {} bytes, allowed is {}", request.csr().size(),
                             kRequestBytesMax);
   }
-  return [this, name = request.name(), csr = request.csr()](const Caller& caller,
-                                                            Answer<v1::NodeCertificate> answer) {
+  for (const std::string* told : {&request.instance(), &request.machine(), &request.boot_id()}) {
+    if (told->size() > kIdentityBytesMax) {
+      return invalid_argument("instance, machine, boot_id: at most {} bytes each",
+                              kIdentityBytesMax);
+    }
+  }
+  const Enrollment::Joiner joiner{.node = request.name(),
+                                  .machine = {.instance = request.instance(),
+                                              .machine = request.machine(),
+                                              .boot_id = request.boot_id(),
+                                              .address = {}},
+                                  .request = request.csr()};
+  return [this, joiner](const Caller& caller, Answer<v1::NodeCertificate> answer) {
     parts_.enrollment.join(
-        caller, name, csr,
+        caller, joiner,
         answer_with<Enrollment::Certificate>(
             answer, [address = parts_.server_address](const Enrollment::Certificate& made,
                                                       v1::NodeCertificate& reply) {

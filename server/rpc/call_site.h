@@ -3,12 +3,15 @@
 // goes into the metadata. Trailing, with UNAVAILABLE: `hai-leader`, where the leader is reached,
 // and `hai-mode`, what this server does instead, if waiting for a leader helps. Initial:
 // `hai-stale-since`, the answer is of then, RFC 3339. Trailing, with RESOURCE_EXHAUSTED of a server
-// that has too much to do: `retry-after-ms`.
+// that has too much to do: `retry-after-ms`. Trailing, always: `hai-time-us`, the server's clock.
 
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <chrono>
+
 #include "common/loop.h"
+#include "proto/convert/server_time.h"
 #include "server/api/admission.h"
 #include "server/api/audit_trail.h"
 #include "server/api/call_queue.h"
@@ -63,6 +66,9 @@ inline void note(const CallSite& site, const std::string& peer, std::string_view
 // Before the call is finished with `status`, or its first message is sent.
 inline void add_standing(const StandingBoard& board, grpc::CallbackServerContext& context,
                          const grpc::Status& status) {
+  const auto clock = std::chrono::system_clock::now().time_since_epoch();
+  context.AddTrailingMetadata(kServerTimeKey,
+                              std::to_string(std::chrono::duration_cast<Duration>(clock).count()));
   const Standing standing = board.get();
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
     if (!standing.leader.grpc.empty())

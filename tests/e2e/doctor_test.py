@@ -6,6 +6,7 @@ import os
 import unittest
 
 from bare_site import USER, Site
+from clock_step_test import LIBRARY
 
 
 @unittest.skipUnless(os.geteuid() == 0, "sets a server up for another user: needs root")
@@ -115,6 +116,7 @@ class DoctorTest(unittest.TestCase):
         self.found(findings, "server", "ok", f"{site.address()} answers")
         self.found(findings, "certificate", "ok", "well.crt holds until")
         self.assertEqual([each for each in findings if each["check"] == "files"][0]["verdict"], "ok")
+        self.found(findings, "clock", "ok", f"as that of the server {site.address()}")
         for check in ("cgroup", "gpu", "health", "disk", "clock", "account"):
             self.assertTrue([each for each in findings if each["check"] == check], (check, findings))
         text = config.read_text()
@@ -146,9 +148,30 @@ class DoctorTest(unittest.TestCase):
         self.found(findings, "server", "ok", "fire knows you as admin (admin)")
         self.found(findings, "account", "warn", "have no account on this node, admin for one")
         done = site.hai(*words)
+        self.found(findings, "clock", "ok", "as that of the server")
         self.assertIn("ok    client  server        fire knows you as admin (admin)\n", done.out)
         lines = site.hai("doctor", "--server-config", "/no", "--agent-config", "/no", "-o", "jsonl").out
         self.assertEqual({json.loads(line)["part"] for line in lines.splitlines()}, {"client"})
+
+    @unittest.skipUnless(LIBRARY, "Debian's libfaketime is not installed")
+    def test_a_clock_that_is_not_the_servers(self):
+        site = self.site
+        config = self.agent_config("late")
+        remedy = "let a time service (chrony) keep the clocks of both machines"
+        for seconds, verdict, text in (
+            (-120, "fail", "s behind that of the server"),
+            (+8, "warn", "s ahead of that of the server"),
+        ):
+            env = {"LD_PRELOAD": str(LIBRARY), "FAKETIME": f"{seconds:+d}s",
+                   "FAKETIME_DONT_FAKE_MONOTONIC": "1"}  # fmt: skip
+            node = site.program("hai-agent", "--config", config, "doctor", "-o", "json", env=env)
+            login = site.hai("doctor", "--server-config", "/no", "--agent-config", "/no", "-o", "json",
+                             env=env)  # fmt: skip
+            for findings in (json.loads(node.stdout), login.json()):
+                clocks = [each for each in findings if each["check"] == "clock" and text in each["found"]]
+                self.assertEqual([(each["verdict"], each["remedy"]) for each in clocks],
+                                 [(verdict, remedy)], findings)  # fmt: skip
+            self.assertEqual((node.returncode, login.code) == (1, 1), verdict == "fail")
 
     def test_hai_doctor_where_nothing_is_set_up(self):
         done = self.site.hai("doctor", "--server-config", "/no", "--agent-config", "/no", "-o", "json",

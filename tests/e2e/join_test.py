@@ -70,9 +70,9 @@ tls: {{ca: "{folder}/node-ca.crt", certificate: "{folder}/node.pem", key: "{fold
             "--config", self.config(name), *more, stdin=stdin,
         )  # fmt: skip
 
-    def start_joined(self, name):
+    def start_joined(self, name, program=None):
         self.agents[name] = subprocess.Popen(
-            [str(programs() / "hai-agent"), "--config", str(self.config(name))],
+            [str(program or programs() / "hai-agent"), "--config", str(self.config(name))],
             stdout=open(self.root / f"{name}.log", "ab"),
             stderr=subprocess.STDOUT,
             env=self.environment(),
@@ -146,6 +146,61 @@ class JoinTest(ServersTest):
         # It is there now: a name of its own does not go with it.
         again = cluster.join("fresh", (server, secret, fingerprint), "--name", "fresh-2")
         self.assertIn("says that this node is fresh-1", again.stderr)
+
+    def test_a_name_that_answers_is_not_given_away_and_the_token_keeps_its_use(self):
+        cluster = self.cluster
+        cluster.join_and_start("taken-1")
+        self.addCleanup(cluster.end_agent, "taken-1")
+        words = cluster.token("taken-1", "--label", "for another machine")
+        uses = lambda: [each["uses_left"] for each in cluster.json("node", "token", "list")  # noqa: E731
+                        if each["label"] == "for another machine"]  # fmt: skip
+        cluster.write_config("copied-1")
+        config = cluster.config("copied-1")
+        config.write_text(config.read_text().replace("name: copied-1", "name: taken-1"))
+        done = cluster.join("copied-1", words)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("the name taken-1 belongs to the machine at ", done.stderr)
+        self.assertIn("The join token has lost no use", done.stderr)
+        self.assertEqual([path.name for path in config.parent.iterdir()], ["agent.yaml"])
+        self.assertEqual(uses(), [1])
+        # The machine itself may: its certificate was lost, say.
+        self.assertEqual(cluster.join("taken-1", words).returncode, 0)
+        self.assertEqual(uses(), [0])
+
+    def agent_of_another_version(self, version, other):
+        """A copy of the agent that says `other`; what it starts is beside it."""
+        folder = self.cluster.root / "other-version"
+        folder.mkdir()
+        for path in programs().iterdir():
+            (folder / path.name).symlink_to(path)
+        (folder / "hai-agent").unlink()
+        code = (programs() / "hai-agent").read_bytes()
+        self.assertIn(version.encode(), code)
+        (folder / "hai-agent").write_bytes(code.replace(version.encode(), other.encode()))
+        (folder / "hai-agent").chmod(0o755)
+        return folder / "hai-agent"
+
+    def test_a_node_that_runs_another_build_is_told_apart(self):
+        cluster = self.cluster
+        version = cluster.agent("--version").stdout.split()[-1]
+        other = "9" + version[1:]
+        cluster.join_and_start("same-1")
+        self.addCleanup(cluster.end_agent, "same-1")
+        cluster.write_config("old-1")
+        self.assertEqual(cluster.join("old-1", cluster.token("old-1")).returncode, 0)
+        cluster.start_joined("old-1", self.agent_of_another_version(version, other))
+        self.addCleanup(cluster.end_agent, "old-1")
+        cluster.wait_node("old-1")
+        told = {each["name"]: each["agent_version"] for each in cluster.json("nodes")}
+        self.assertEqual((told["same-1"], told["old-1"]), (version, other))
+        self.assertIn(f"version={other}", cluster.log_of("old-1"))
+        findings = json.loads(cluster.hai("doctor", "--server-config", "/no", "--agent-config", "/no",
+                                          "-o", "json").out)  # fmt: skip
+        warned = [each["found"] for each in findings if each["verdict"] == "warn" and each["check"] == "server"]
+        self.assertRegex("\n".join(warned), rf"the server is of version {re.escape(version)}, 1 of \d+ nodes of "
+                                            rf"{re.escape(other)}: old-1")  # fmt: skip
+        self.assertEqual(len(warned), 1, "the others are of the server's")
 
     def test_each_wrong_token_has_its_sentence(self):
         cluster = self.cluster

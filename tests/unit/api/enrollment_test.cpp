@@ -100,10 +100,11 @@ class EnrollmentTest : public ::testing::Test {
     CHECK(got.has_value());
     return *got;
   }
-  Got join(const Caller& caller, const std::string& node) {
+  Got join(const Caller& caller, const std::string& node, const AgentIdentity& machine = {}) {
     std::optional<Got> got;
-    enrollment->join(caller, node, make_request(node).value().request,
-                     [&](Got result) { got = std::move(result); });
+    enrollment->join(
+        caller, {.node = node, .machine = machine, .request = make_request(node).value().request},
+        [&](Got result) { got = std::move(result); });
     return wait_for(got);
   }
   Got renew(const std::string& node, UnixTime begins) {
@@ -167,12 +168,46 @@ TEST_F(EnrollmentTest, IsRefusedForAnotherNameAWrongTokenOneUsedUpAndOneOver) {
   EXPECT_EQ(identity("node-9"), nullptr);
 }
 
+// Its agent would be refused. Whose name it is may join again, and so may one who tells nothing.
+TEST_F(EnrollmentTest, OfANameWhoseAgentAnswersIsRefusedToAnotherMachineAndTheTokenKeepsItsUse) {
+  const AgentIdentity owner{
+      .instance = "one", .machine = "m-1", .boot_id = "b-1", .address = "10.0.0.7"};
+  const AgentIdentity other{.instance = "two", .machine = "m-2", .boot_id = "b-2"};
+  server->controller.agent_connected(ConnectionId{1}, "node-1", owner);
+  AgentReport report{.node = "node-1", .sequence = 1};
+  report.facts = NodeFacts{.name = "node-1", .group = "training", .gpus = 8};
+  report.facts->instance = owner.instance;
+  report.facts->machine = owner.machine;
+  report.facts->boot_id = owner.boot_id;
+  report.facts->address = owner.address;
+  server->controller.agent_report(ConnectionId{1}, report);
+  w.run(50ms);
+  const Caller caller = token("node-1", 3);
+  const auto uses = [&] {
+    return server->controller.state().find_token(caller.token_hash)->uses_left;
+  };
+
+  const Got refused = join(caller, "node-1", other);
+  EXPECT_EQ(refused.status().code(), Code::already_exists);
+  EXPECT_THAT(refused.status().message(), HasSubstr("belongs to the machine at 10.0.0.7"));
+  EXPECT_EQ(uses(), 3);
+  EXPECT_EQ(identity("node-1"), nullptr);
+  EXPECT_TRUE(join(caller, "node-1", owner).is_ok());
+  EXPECT_EQ(uses(), 2);
+  EXPECT_TRUE(join(caller, "node-1").is_ok());
+  EXPECT_EQ(uses(), 1);
+  // Its agent waits by itself until what may run on the silent one has ended.
+  server->controller.agent_disconnected(ConnectionId{1});
+  w.run(silence_limit(w.knobs) + 1s);
+  EXPECT_TRUE(join(caller, "node-1", other).is_ok());
+}
+
 TEST_F(EnrollmentTest, OfSeveralAtOnceOnlySoManyAsTheTokenHasUses) {
   const Caller caller = token("node-[1-3]", 2);
   int taken = 0;
   int refused = 0;
   for (const std::string node : {"node-1", "node-2", "node-3"}) {
-    enrollment->join(caller, node, make_request(node).value().request,
+    enrollment->join(caller, {.node = node, .request = make_request(node).value().request},
                      [&](const Got& got) { ++(got.is_ok() ? taken : refused); });
   }
   run_until([&] { return taken + refused == 3; });
@@ -212,7 +247,7 @@ TEST_F(EnrollmentTest, RenewsNowAndThenAndNotAgainAndAgain) {
 
 TEST_F(EnrollmentTest, SaysWhatIsWrongWithTheRequest) {
   std::optional<Got> got;
-  enrollment->join(token("node-1"), "node-1", "nonsense",
+  enrollment->join(token("node-1"), {.node = "node-1", .request = "nonsense"},
                    [&](Got result) { got = std::move(result); });
   EXPECT_THAT(wait_for(got).status().message(), HasSubstr("csr: no request"));
   EXPECT_EQ(identity("node-1"), nullptr) << "and the token has all its uses";
