@@ -139,7 +139,12 @@ TABLE = {
     ],
     "login": [("x", USAGE, "'x'"), ("--url nowhere", REFUSED, "nowhere")],
     "logout": [("x", USAGE, "'x'")],
-    "node": [("", USAGE, "needs a verb"), ("tokn", USAGE, "did you mean token?")],
+    "node": [
+        ("", USAGE, "needs a verb"),
+        ("tokn", USAGE, "did you mean token?"),
+        ("add node-9", USAGE, "a machine adds itself"),
+        ("rename node-1 node-9", USAGE, "`hai node remove NODE`"),
+    ],
     "node remove": [("", USAGE, "needs NODE"), ("node-99", NOT_FOUND, "node-99"), ("node-1", REFUSED, "is up")],
     "node set": [
         ("", USAGE, "needs NODE"),
@@ -217,7 +222,7 @@ TABLE = {
     "secret delete": [("", USAGE, "needs NAME"), ("none", NOT_FOUND, "no secret named none")],
     "completion": [("tcsh", USAGE, "bash, zsh, fish"), ("", USAGE, "needs SHELL")],
     "doctor": [("x", USAGE, "'x'")],
-    "user": [("sett", USAGE, "did you mean set?")],
+    "user": [("sett", USAGE, "did you mean set?"), ("rename ann bob", USAGE, "`hai user add NEW`")],
     "user add": [("bad/name", REFUSED, "user name"), ("", USAGE, "name one"), ("ann --role amdin", USAGE, "mean admin?")],
     "user list": [("x", USAGE, "'x'")],
     "user set": [("bad/name", REFUSED, "user name"), ("ann --role amdin", USAGE, "mean admin?")],

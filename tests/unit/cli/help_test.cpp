@@ -104,11 +104,6 @@ TEST_F(Help, ErrorsNameTheWordAndWhatWasMeant) {
       "--help)");
   EXPECT_THAT(error_of({"restore", "--to", "x"}),
               testing::StartsWith("unknown verb 'restore': `hai-backup restore FILE`"));
-  EXPECT_EQ(
-      error_of({"node", "add", "node-1"}),
-      "hai node has no verb 'add': a machine adds itself: `hai node token create NAME` prints "
-      "the line to run on it");
-  EXPECT_THAT(error_of({"user", "rename", "a", "b"}), testing::HasSubstr("`hai user add NEW`"));
   EXPECT_EQ(error_of({"run"}), "hai run needs FILE; see hai run --help");
   EXPECT_EQ(error_of({"run", "f", "-n", "0"}), "--nodes: '0' is no number from 1 to 100000");
   EXPECT_EQ(error_of({"run", "f", "-n"}), "--nodes needs a value: --nodes N");
