@@ -191,7 +191,8 @@ OsRankHostOptions host_options_of(const AgentConfig& config, const NodeFacts& fa
                    .memory_bytes = facts.memory_bytes,
                    .gpu_minors = gpus.minors,
                    .gpu_places =
-                       find_gpu_places(gpus.pci_addresses, usable_cpus(), config.health.sys_root)},
+                       find_gpu_places(gpus.pci_addresses, usable_cpus(), config.health.sys_root),
+                   .sys_root = config.health.sys_root},
           .cgroup_parent = cgroup_parent,
           .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir,
           .validator_path = config.validator,

@@ -5,6 +5,9 @@
 #include <sys/sysmacros.h>
 
 #include <algorithm>
+#include <filesystem>
+
+#include "agent/os/files.h"
 
 namespace hai {
 
@@ -22,11 +25,14 @@ constexpr DeviceRule kUsual[] = {
     {'c', 136, DeviceRule::kAnyMinor},  // pts
 };
 
-// What CUDA opens besides the GPUs; uverbs and rdma_cm are RDMA's. Not its management: umad, issm.
-constexpr const char* kOfAllRanks[] = {"nvidiactl",          "nvidia-uvm",
-                                       "nvidia-uvm-tools",   "nvidia-modeset",
-                                       "nvidia-fs*",         "nvidia-caps-imex-channels/*",
-                                       "infiniband/uverbs*", "infiniband/rdma_cm"};
+// What CUDA opens besides the GPUs, and what makes RDMA connections. Not RDMA's management: umad,
+// issm.
+constexpr const char* kOfAllRanks[] = {"nvidiactl",         "nvidia-uvm",
+                                       "nvidia-uvm-tools",  "nvidia-modeset",
+                                       "nvidia-fs*",        "nvidia-caps-imex-channels/*",
+                                       "infiniband/rdma_cm"};
+
+constexpr size_t kNameBytesMax = 256;
 
 void add_matching(const std::string& pattern, std::vector<DeviceRule>& out) {
   glob_t found{};
@@ -43,6 +49,20 @@ void add_matching(const std::string& pattern, std::vector<DeviceRule>& out) {
   ::globfree(&found);
 }
 
+// Which device node is which RDMA device's stands in /sys/class/infiniband_verbs/uverbsN/ibdev.
+void add_nics(const DeviceNeeds& needs, std::vector<DeviceRule>& out) {
+  if (!needs.nics) return add_matching(needs.dev_root + "/infiniband/uverbs*", out);
+  std::error_code error;
+  const std::string known = needs.sys_root + "/class/infiniband_verbs";
+  for (const auto& entry : std::filesystem::directory_iterator(known, error)) {
+    const Result<std::string> text = read_file((entry.path() / "ibdev").string(), kNameBytesMax);
+    if (!text.is_ok()) continue;
+    const std::string nic = text.value().substr(0, text.value().find('\n'));
+    if (!needs.nics->contains(nic)) continue;
+    add_matching(needs.dev_root + "/infiniband/" + entry.path().filename().string(), out);
+  }
+}
+
 }  // namespace
 
 std::vector<DeviceRule> device_rules(const DeviceNeeds& needs) {
@@ -53,6 +73,7 @@ std::vector<DeviceRule> device_rules(const DeviceNeeds& needs) {
     if (!needs.gpus.contains(static_cast<int>(gpu))) continue;
     add_matching(needs.dev_root + "/nvidia" + std::to_string(needs.gpu_minors[gpu]), rules);
   }
+  add_nics(needs, rules);
   for (const std::string& pattern : needs.more) add_matching(pattern, rules);
   std::sort(rules.begin(), rules.end());
   rules.erase(std::unique(rules.begin(), rules.end()), rules.end());

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <set>
 
 namespace hai {
 
@@ -13,6 +15,17 @@ namespace {
 constexpr int64_t kProcessesLeast = 256;
 
 }  // namespace
+
+std::optional<std::set<std::string>> nics_of(GpuSet gpus, const NodeShape& node) {
+  const bool is_whole = gpus.count() >= node.gpus;
+  const bool is_known = gpus.count() == 0 || !node.gpu_places.empty();
+  if (is_whole || !is_known) return std::nullopt;
+  std::set<std::string> nics;
+  for (int gpu = 0; gpu < static_cast<int>(node.gpu_places.size()); ++gpu) {
+    if (gpus.contains(gpu)) nics.insert(node.gpu_places[static_cast<size_t>(gpu)].nic);
+  }
+  return nics;
+}
 
 CgroupLimits rank_limits(const LaunchRank& order, const ConfinementSettings& settings,
                          const NodeShape& node) {
@@ -26,8 +39,11 @@ CgroupLimits rank_limits(const LaunchRank& order, const ConfinementSettings& set
     const int64_t least = std::min<int64_t>(kProcessesLeast, settings.processes_max);
     limits.processes = static_cast<int>(std::max(least, share(settings.processes_max)));
   }
-  limits.devices =
-      device_rules({.gpus = order.gpus, .gpu_minors = node.gpu_minors, .more = settings.devices});
+  limits.devices = device_rules({.gpus = order.gpus,
+                                 .gpu_minors = node.gpu_minors,
+                                 .nics = nics_of(order.gpus, node),
+                                 .more = settings.devices,
+                                 .sys_root = node.sys_root});
   return limits;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // What a node's settings mean for one rank, and what of them this machine cannot do.
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,12 +19,17 @@ struct NodeShape {
   int64_t memory_bytes = 0;
   std::vector<int> gpu_minors;       // see DeviceNeeds
   std::vector<GpuPlace> gpu_places;  // empty = not known
+  std::string sys_root = "/sys";
 };
 
 // A rank with some of the GPUs gets so much of the processes, and of the memory if its job asked
 // for none. One with all of them shares the node with nobody.
 CgroupLimits rank_limits(const LaunchRank& order, const ConfinementSettings& settings,
                          const NodeShape& node);
+
+// The RDMA devices beside its GPUs: none of a rank without GPUs on a node that has some; nullopt =
+// all, of a rank with the whole node, and where it is not known which are beside which.
+std::optional<std::set<std::string>> nics_of(GpuSet gpus, const NodeShape& node);
 
 struct Powers {
   bool mounts = false;

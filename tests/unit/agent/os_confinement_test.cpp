@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "agent/os/files.h"
 #include "agent/os/rank_confinement.h"
@@ -172,6 +173,40 @@ TEST_F(DeviceRulesTest, AreAllGpusWhereTheyAreSimulated) {
 TEST_F(DeviceRulesTest, AreAlsoWhatTheSiteAdds) {
   EXPECT_THAT(device_rules({.more = {dev_ + "/infiniband/um*"}, .dev_root = dev_}),
               Contains(management_.rule()));
+}
+
+// Somebody with a part of the node opens the network card of somebody else's part.
+TEST_F(DeviceRulesTest, AreTheNicsOfThePartOnly) {
+  const Terminal other;
+  std::filesystem::create_symlink(other.path(), dev_ + "/infiniband/uverbs1");
+  for (const auto& [node, nic] : {std::pair("uverbs0", "mlx5_9"), {"uverbs1", "mlx5_2"}}) {
+    const std::string folder = dev_ + "/sys/class/infiniband_verbs/" + node;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/ibdev") << nic << "\n";
+  }
+  DeviceNeeds needs{
+      .nics = std::set<std::string>{"mlx5_9"}, .dev_root = dev_, .sys_root = dev_ + "/sys"};
+  EXPECT_THAT(device_rules(needs), Contains(adapter_.rule()));
+  EXPECT_THAT(device_rules(needs), Not(Contains(other.rule())));
+  needs.nics.emplace();
+  EXPECT_THAT(device_rules(needs), Not(Contains(adapter_.rule())));
+  needs.nics.reset();
+  EXPECT_THAT(device_rules(needs), testing::IsSupersetOf({adapter_.rule(), other.rule()}));
+}
+
+TEST(NicsOfRanks, AreThoseBesideTheirGpus) {
+  NodeShape node = {.gpus = 4};
+  for (const char* nic : {"mlx5_0", "mlx5_0", "mlx5_1", "mlx5_1"}) {
+    node.gpu_places.push_back({.nic = nic});
+  }
+  using Nics = std::set<std::string>;
+  EXPECT_EQ(nics_of(GpuSet::first(2), node), Nics{"mlx5_0"});
+  EXPECT_EQ(nics_of(GpuSet::first(3), node), (Nics{"mlx5_0", "mlx5_1"}));
+  EXPECT_EQ(nics_of(GpuSet::first(4), node), std::nullopt) << "the whole node";
+  EXPECT_EQ(nics_of({}, node), Nics()) << "no GPUs where there are some";
+  EXPECT_EQ(nics_of({}, NodeShape{}), std::nullopt) << "a node without GPUs";
+  node.gpu_places.clear();
+  EXPECT_EQ(nics_of(GpuSet::first(2), node), std::nullopt) << "nobody knows which";
 }
 
 TEST(RefusedCalls, AreKnownByName) {
