@@ -58,21 +58,18 @@ std::string or_dash(const std::string& text) { return text.empty() ? "-" : text;
 
 std::string table_of(const std::vector<v1::AuditEntry>& entries, bool is_wide,
                      const Terminal& terminal) {
-  std::vector<Column> columns = {{"TIME"}, {"USER"}, {"CALL"}, {"TARGET", false, true}, {"RESULT"}};
+  std::vector<Column> columns = {{"TIME"},  {"USER"}, {"TOKEN"}, {"CALL"}, {"TARGET", false, true},
+                                 {"RESULT"}};
   if (is_wide) columns.insert(columns.begin(), {.title = "SEQ", .right = true});
-  if (is_wide) columns.push_back({"TOKEN"});
   columns.push_back({.title = "FROM", .spare = 1});
   columns.push_back({"TEXT", false, true, 16});
   Table table(columns);
   for (const v1::AuditEntry& entry : entries) {
     const Colour colour = entry.result() == "ok" ? Colour::none : Colour::red;
-    std::vector<Cell> row = {local_time(entry.at_us()),
-                             or_dash(entry.user()),
-                             entry.call(),
-                             or_dash(entry.target()),
-                             {entry.result(), colour}};
+    std::vector<Cell> row = {local_time(entry.at_us()), or_dash(entry.user()),
+                             or_dash(entry.token()),    entry.call(),
+                             or_dash(entry.target()),   {entry.result(), colour}};
     if (is_wide) row.insert(row.begin(), Cell(std::to_string(entry.seq())));
-    if (is_wide) row.emplace_back(or_dash(entry.token()));
     row.emplace_back(or_dash(entry.address()));
     row.emplace_back(entry.text());
     table.add_row(std::move(row));

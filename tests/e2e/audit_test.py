@@ -102,7 +102,9 @@ class AuditTest(ClusterTest):
         cluster.wait_end(job, "stopped")
         stopped = self.entry("--call", "ControlJob", "--target", target, "--result", "ok")
         self.assertEqual((stopped["text"], stopped["address"]), ("stop", "127.0.0.1"))
-        self.assertIn("permission_denied", cluster.ok("audit", "--user", "bob"))
+        table = cluster.ok("audit", "--user", "bob")
+        self.assertIn("permission_denied", table)
+        self.assertIn(refused["token"], table)
 
     def test_only_admins_read_it_and_that_is_noted_too(self):
         refused = self.cluster.hai("audit", env={"HAI_CONTEXT": "bob"})
