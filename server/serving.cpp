@@ -330,7 +330,7 @@ struct Serving::Impl {
     Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
         config.http_address, std::move(limits),
         [this](const HttpRequest& request, HttpRespond respond) {
-          routes.handle(request, std::move(respond));
+          routes.handle_public(request, !config.health_address.empty(), std::move(respond));
         },
         config.tls);
     if (!http_started.is_ok()) return http_started.status();

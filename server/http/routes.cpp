@@ -101,6 +101,15 @@ HttpRespond HttpRoutes::audited(const HttpRequest& request, const std::string& r
   };
 }
 
+void HttpRoutes::handle_public(const HttpRequest& request, bool has_health_port,
+                               HttpRespond respond) const {
+  const bool is_elsewhere = has_health_port && router_.pattern_of(request) == "/metrics";
+  if (!is_elsewhere || parts_.callers.knows(caller_of(request)))
+    return handle(request, std::move(respond));
+  respond(problem(unauthenticated(
+      "metrics are at the port of listen.health, and here for who shows a token to the leader")));
+}
+
 // Methods that are made up are counted as one.
 static std::string known_method(const std::string& method) {
   for (const char* known : {"GET", "HEAD", "POST", "PUT", "DELETE"}) {

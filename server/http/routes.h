@@ -96,6 +96,9 @@ class HttpRoutes {
  public:
   explicit HttpRoutes(HttpParts parts);
   const HttpParts& parts() const { return parts_; }
+  // On the port that everybody reaches: where health has a port of its own, metrics are there, and
+  // here only for who is known.
+  void handle_public(const HttpRequest& request, bool has_health_port, HttpRespond respond) const;
   void handle(const HttpRequest& request, HttpRespond respond) const;
   // What is answered without a look at the body: that of another server, or that the caller is not
   // known.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "common/account_name.h"
@@ -82,6 +83,23 @@ Status check_port(const char* option, const std::string& text) {
   return invalid_argument("{}: must be a port, 1..65535, is '{}'", option, printable(text));
 }
 
+// No two are the same.
+Status check_ports(const SetupOptions& options) {
+  const std::pair<const char*, std::string> ports[] = {{"--grpc-port", options.grpc_port},
+                                                       {"--http-port", options.http_port},
+                                                       {"--services-port", options.services_port},
+                                                       {"--health-port", options.health_port}};
+  std::map<std::string, const char*> taken;
+  for (const auto& [option, port] : ports) {
+    if (port.empty()) continue;
+    RETURN_IF_ERROR(check_port(option, port));
+    const auto [other, is_free] = taken.emplace(port, option);
+    if (is_free) continue;
+    return invalid_argument("{}: is that of {}: take another one", option, other->second);
+  }
+  return ok();
+}
+
 // A bundle brings the config with it; what is this machine's own may be said besides.
 Status check_bundle(const SetupOptions& options) {
   if (options.bundle.empty()) return ok();
@@ -118,6 +136,9 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
   app.add_option("--http-port", options.http_port, "for the dashboard and REST (default: 7780)");
   app.add_option("--services-port", options.services_port,
                  "where browsers reach the services of jobs (default: 7781)");
+  app.add_option("--health-port", options.health_port,
+                 "on this machine alone, for its monitoring: /livez, /readyz, /metrics (default: "
+                 "7790)");
   app.add_option("--authority", options.authority,
                  "folder with ca.crt and ca.key of a CA that you have (default: a new one)");
   auto* certificate = app.add_option("--certificate", options.certificate,
@@ -155,6 +176,7 @@ Status complete_options(SetupOptions& options) {
   if (options.grpc_port.empty()) options.grpc_port = "7700";
   if (options.http_port.empty()) options.http_port = "7780";
   if (options.services_port.empty()) options.services_port = "7781";
+  if (options.health_port.empty()) options.health_port = "7790";
   return ok();
 }
 
@@ -163,18 +185,7 @@ Status check_options(const SetupOptions& options) {
   if (!options.cluster.empty()) RETURN_IF_ERROR(check_account_name("--cluster", options.cluster));
   if (!options.admin.empty()) RETURN_IF_ERROR(check_account_name("--admin", options.admin));
   for (const std::string& name : options.names) RETURN_IF_ERROR(check_host(name));
-  if (!options.grpc_port.empty()) RETURN_IF_ERROR(check_port("--grpc-port", options.grpc_port));
-  if (!options.http_port.empty()) RETURN_IF_ERROR(check_port("--http-port", options.http_port));
-  if (!options.services_port.empty())
-    RETURN_IF_ERROR(check_port("--services-port", options.services_port));
-  if (!options.grpc_port.empty() && options.grpc_port == options.http_port) {
-    return invalid_argument("--http-port: is that of --grpc-port: take another one");
-  }
-  if (!options.services_port.empty() &&
-      (options.services_port == options.grpc_port || options.services_port == options.http_port)) {
-    return invalid_argument(
-        "--services-port: is that of --grpc-port or --http-port: take another one");
-  }
+  RETURN_IF_ERROR(check_ports(options));
   return options.database.empty() ? ok() : check_conninfo(options.database);
 }
 

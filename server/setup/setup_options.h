@@ -27,6 +27,7 @@ struct SetupOptions {
   std::string grpc_port;
   std::string http_port;
   std::string services_port;
+  std::string health_port;
   std::string authority;  // folder of the site's own CA
   std::string certificate;
   std::string key;

@@ -26,10 +26,12 @@ std::string advertise_text(const std::string& name, const std::string& grpc_port
 }
 
 std::string listen_text(const std::string& grpc_port, const std::string& http_port,
-                        const std::string& services_port) {
+                        const std::string& services_port, const std::string& health_port) {
   std::string text = fmt::format("listen:\n  grpc: \"0.0.0.0:{}\"\n  http: \"0.0.0.0:{}\"\n",
                                  grpc_port, http_port);
   if (!services_port.empty()) text += fmt::format("  services: \"0.0.0.0:{}\"\n", services_port);
+  // In plain text and for anybody who reaches it: this machine, until the site says otherwise.
+  if (!health_port.empty()) text += fmt::format("  health: \"127.0.0.1:{}\"\n", health_port);
   return text;
 }
 
@@ -63,6 +65,7 @@ Status check_agrees(const SetupOptions& options, const ServerConfig& config) {
       {"--grpc-port", options.grpc_port, split_host_port(config.grpc_address).port},
       {"--http-port", options.http_port, split_host_port(config.http_address).port},
       {"--services-port", options.services_port, split_host_port(config.services_address).port},
+      {"--health-port", options.health_port, split_host_port(config.health_address).port},
       {"--admin", options.admin, config.admin_user},
       {"--authority", options.authority, config.authority},
       {"--certificate", options.certificate, config.tls.certificate},
@@ -177,7 +180,7 @@ std::string new_config_text(const SetupOptions& options, const std::string& fold
       "# Everybody may use all nodes, until `hai quota set` says otherwise.\n"
       "default_quota_nodes: unlimited\n",
       quoted_yaml(options.cluster),
-      listen_text(options.grpc_port, options.http_port, options.services_port),
+      listen_text(options.grpc_port, options.http_port, options.services_port, options.health_port),
       advertise_text(options.names.front(), options.grpc_port, options.http_port),
       quoted_yaml(certificate), quoted_yaml(is_issued ? folder + "/server.key" : options.key),
       quoted_yaml(authority + "/ca.crt"), quoted_yaml(authority), quoted_yaml(conninfo),
@@ -206,8 +209,10 @@ std::string further_config_text(const std::string& bundled, const SetupOptions& 
   const std::string grpc = port(options.grpc_port, config.value().grpc_address);
   const std::string http = port(options.http_port, config.value().http_address);
   const std::string services = port(options.services_port, config.value().services_address);
-  if (!options.grpc_port.empty() || !options.http_port.empty() || !options.services_port.empty()) {
-    text = with_section(text, "listen", listen_text(grpc, http, services));
+  const std::string health = port(options.health_port, config.value().health_address);
+  if (!options.grpc_port.empty() || !options.http_port.empty() || !options.services_port.empty() ||
+      !options.health_port.empty()) {
+    text = with_section(text, "listen", listen_text(grpc, http, services, health));
   }
   return with_section(text, "advertise", advertise_text(options.names.front(), grpc, http));
 }

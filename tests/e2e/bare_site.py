@@ -75,7 +75,10 @@ class Site(Cluster):
         return done
 
     def ports(self):
-        return ["--grpc-port", free_port(), "--http-port", free_port(), "--services-port", free_port()]
+        return [
+            "--grpc-port", free_port(), "--http-port", free_port(), "--services-port", free_port(),
+            "--health-port", free_port(),
+        ]  # fmt: skip
 
     def setup(self, *words, name="one", stdin=None, user=None, umask=-1):
         """`hai-server setup` with its config in the folder of that name."""

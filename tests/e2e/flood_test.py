@@ -88,6 +88,19 @@ class FloodTest(ServersTest):
         for path in ("/api/v1/whoami", "/", "/api/v1/jobs"):
             self.assertEqual(self.health(leader, path)[0], 404, path)
 
+    def test_metrics_are_not_for_strangers_who_reach_the_other_port(self):
+        leader = self.cluster.leader()
+        for head in ({"Authorization": ""}, {"Authorization": "Bearer hai_" + "0" * 64}):
+            for path in ("/metrics", "/metrics?x=1", "/%6detrics"):
+                status, _, text = leader.get(path, headers=head)
+                self.assertIn(status, (401, 404), path)
+                self.assertNotIn("hai_leader", text)
+        status, _, text = leader.get("/metrics", headers={"Authorization": ""})
+        self.assertEqual(status, 401)
+        self.assertIn("listen.health", text)
+        self.assertIn("hai_leader 1", leader.get("/metrics")[2], "who has a token")
+        self.assertEqual(leader.get("/readyz", headers={"Authorization": ""})[0], 200)
+
     def test_both_ports_at_once(self):
         leader = self.cluster.leader()
         self.flood(leader.http, b"GET /livez HTTP/1.1\r\n")

@@ -19,6 +19,7 @@ SetupOptions told() {
   options.admin = "boss";
   options.grpc_port = "7700";
   options.http_port = "7780";
+  options.health_port = "7790";
   return options;
 }
 
@@ -34,6 +35,7 @@ TEST(SetupPlan, WritesAConfigThatSaysWhatWasTold) {
   EXPECT_EQ(config.cluster, "fire");
   EXPECT_EQ(config.advertise.grpc, "hai.example:7700");
   EXPECT_EQ(config.http_address, "0.0.0.0:7780");
+  EXPECT_EQ(config.health_address, "127.0.0.1:7790") << "for nobody on other machines";
   EXPECT_EQ(config.conninfo, "host=/run dbname=hai");
   EXPECT_EQ(config.tls.certificate, "/etc/hai/server.crt");
   EXPECT_EQ(config.tls.ca, "/etc/hai/ca/ca.crt");
@@ -72,8 +74,19 @@ TEST(SetupPlan, AFurtherServerDiffersInWhatIsItsOwn) {
   const ServerConfig other = config_of(further_config_text(first, options, "/srv/hai"));
   EXPECT_EQ(other.grpc_address, "0.0.0.0:17700");
   EXPECT_EQ(other.http_address, "0.0.0.0:7780");
+  EXPECT_EQ(other.health_address, "127.0.0.1:7790");
   EXPECT_EQ(other.advertise.grpc, "second.example:17700");
   EXPECT_EQ(other.conninfo, "host=db2");
+}
+
+TEST(SetupOptions, GiveEachPortToOne) {
+  SetupOptions options = told();
+  EXPECT_TRUE(check_options(options).is_ok()) << check_options(options).message();
+  options.health_port = options.http_port;
+  EXPECT_THAT(std::string(check_options(options).message()),
+              HasSubstr("--health-port: is that of --http-port"));
+  options.health_port = "0";
+  EXPECT_THAT(std::string(check_options(options).message()), HasSubstr("--health-port: must be"));
 }
 
 TEST(NextSteps, ShowTheTokenOnlyWhenItIsNew) {
