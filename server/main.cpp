@@ -39,7 +39,7 @@ int run(int argc, char** argv) {
   const ServerCommand commands[] = {add_migrate_command(app), add_verify_command(app),
                                     add_export_command(app),  add_archive_command(app),
                                     add_ca_command(app),      add_setup_command(app),
-                                    add_doctor_command(app)};
+                                    add_doctor_command(app),  add_rescue_command(app)};
   for (const ServerCommand& command : commands) command.app->fallthrough();
   app.require_subcommand(0, 1);
   try {

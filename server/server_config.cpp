@@ -239,6 +239,8 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   if (!config.admin_token_file.empty() && config.admin_user.empty()) {
     reader.fail("bootstrap.admin_token_file", "needs bootstrap.admin_user: whose token it is");
   }
+  reader.duration("bootstrap.admin_token_ttl", &config.admin_token_ttl,
+                  {.low = 1min, .high = 24h * 366});
   read_tls(reader, &config.tls);
   reader.boolean("plain_text", &config.plain_text);
   if (is_readable_by_others(config) && !config.plain_text && !reader.has("tls")) {

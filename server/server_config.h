@@ -35,6 +35,7 @@ struct ServerConfig {
   bool migrate_on_start = false;
   std::string admin_user;
   std::string admin_token_file;
+  Duration admin_token_ttl = 24h * 90;
   std::string agent_token_file;  // "" = agents prove by their certificates alone
   TlsFiles tls;  // of both ports; `ca` is tls.client_ca: agents must show certificates of it
   bool plain_text = false;       // served without tls to other machines, where somebody said so

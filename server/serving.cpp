@@ -71,6 +71,7 @@ struct Serving::Impl {
         controller(loop, store, gateway, &feed, config.knobs,
                    Bootstrap{.admin_user = config.admin_user,
                              .admin_token_hash = secrets.admin_token_hash,
+                             .admin_token_ttl = config.admin_token_ttl,
                              .public_quota_nodes = config.default_quota_nodes},
                    config.cluster),
         actions(controller,
@@ -145,7 +146,7 @@ struct Serving::Impl {
                 .sign_in = sign_in,
                 .oidc = oidc.get(),
                 .web = web,
-                .status_page_user = config.status_page ? config.admin_user : ""}) {
+                .has_status_page = config.status_page && !config.admin_user.empty()}) {
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       // A revoked token ends its streams at once, not in the middle of what is told here.
       if (callers.follow(durable, state)) loop.post([this] { streams.check(); });

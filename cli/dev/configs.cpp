@@ -56,6 +56,7 @@ store:
 bootstrap:
   admin_user: {}
   admin_token_file: {}
+  admin_token_ttl: 365d   # the cluster is of the person whose token it is
 agent_token_file: {}
 secrets:
   key_file: {}

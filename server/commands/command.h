@@ -31,6 +31,7 @@ ServerCommand add_archive_command(CLI::App& app);
 ServerCommand add_ca_command(CLI::App& app);
 ServerCommand add_doctor_command(CLI::App& app);
 ServerCommand add_setup_command(CLI::App& app);
+ServerCommand add_rescue_command(CLI::App& app);
 
 // Of a config that could be read: each key that names something that is not there or no good, and
 // why. Changes nothing.

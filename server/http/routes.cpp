@@ -40,7 +40,7 @@ HttpRoutes::HttpRoutes(HttpParts parts)
       return takes_others ? ok() : check_query(*rules, request);
     };
   });
-  if (!parts_.status_page_user.empty()) add_status_page(router_, parts_);
+  if (parts_.has_status_page) add_status_page(router_, parts_);
 }
 
 // A page belongs where the leader is, because its requests may not go to another address; without a

@@ -70,9 +70,8 @@ struct HttpParts {
   SignInDesk& sign_in;
   OidcSignIn* oidc = nullptr;  // nullptr = the site has no identity provider
   const WebFiles& web;         // the dashboard; empty = not built or not wanted
-  // Whose view "/" shows to anybody who reaches the port where there is no dashboard; "" = no such
-  // page.
-  std::string status_page_user;
+  // "/" shows totals to anybody who reaches the port where there is no dashboard.
+  bool has_status_page = false;
 };
 
 // The route of a call that is served by hand (options.proto).
@@ -96,10 +95,10 @@ class HttpRoutes {
  public:
   explicit HttpRoutes(HttpParts parts);
   const HttpParts& parts() const { return parts_; }
+  void handle(const HttpRequest& request, HttpRespond respond) const;
   // On the port that everybody reaches: where health has a port of its own, metrics are there, and
   // here only for who is known.
   void handle_public(const HttpRequest& request, bool has_health_port, HttpRespond respond) const;
-  void handle(const HttpRequest& request, HttpRespond respond) const;
   // What is answered without a look at the body: that of another server, or that the caller is not
   // known.
   std::optional<HttpResponse> turn_away(const HttpRequest& head) const;

@@ -193,7 +193,7 @@ void add_status_page(HttpRouter& router, const HttpParts& parts) {
       "GET", "/", [&parts](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
         parts.queue.post("", [&parts, respond] {
           parts.queries.controller().read(
-              {.trusted_user = parts.status_page_user},
+              {.is_server = true},
               [&parts, respond](const Controller::ReadContext& context, const Actor&) {
                 auto data =
                     std::make_shared<const PageData>(gather(context, parts.queries.visibility()));

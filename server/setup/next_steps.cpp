@@ -10,8 +10,9 @@ std::string next_steps(const SetupPlan& plan, bool is_started, const std::string
                                    plan.user.name, plan.path);
   if (!plan.is_founding) return text;
   if (!token.empty()) {
-    text += fmt::format("\nThe token of {}, shown this once ({} keeps it), for 90 days:\n  {}",
-                        config.admin_user, config.admin_token_file, token);
+    text += fmt::format("\nThe token of {}, shown this once ({} keeps it), holds for {}:\n  {}",
+                        config.admin_user, config.admin_token_file,
+                        format_duration(config.admin_token_ttl), token);
   }
   // A certificate of a public CA is believed without --ca.
   const bool is_issued = config.tls.certificate == plan.folder + "/server.crt";
@@ -19,6 +20,7 @@ std::string next_steps(const SetupPlan& plan, bool is_started, const std::string
   text += fmt::format(
       "\nNext, as an administrator of the cluster:\n"
       "  hai init - --url https://{}{} < {}\n"
+      "  hai token create --label mine      # then hai init with that one, before the first ends\n"
       "  hai node token create 'node-[1-8]' --ttl 1h --uses 8\n"
       "This prints the line that each node runs as root:\n"
       "  hai-agent join {} --token TOKEN --ca-fingerprint sha256:…\n"

@@ -87,16 +87,18 @@ void Controller::apply_bootstrap(Decision& decision) {
   decision.set_actor("server");
   decision.emit(EpochStarted{leadership_.term().epoch, knobs_as_text(knobs_)});
   const ClusterState& state = decision.state();
-  // The token comes with its user and never again: one that was revoked stays so.
-  if (!bootstrap_.admin_user.empty() && state.find_user(bootstrap_.admin_user) == nullptr) {
+  // Only where there is no user at all: whoever can write the config makes nobody administrator of
+  // a cluster that has people.
+  if (!bootstrap_.admin_user.empty() && state.users().empty()) {
     decision.emit(UserSet{{.name = bootstrap_.admin_user, .role = Role::admin}});
     const std::string& hash = bootstrap_.admin_token_hash;
-    if (!hash.empty() && state.find_token(hash) == nullptr)
+    if (!hash.empty() && state.find_token(hash) == nullptr) {
       decision.emit(TokenSet{{.hash = hash,
                               .user = bootstrap_.admin_user,
                               .label = "bootstrap",
                               .created_at = decision.now(),
-                              .expires_at = decision.now() + kBootstrapTokenTtl}});
+                              .expires_at = decision.now() + bootstrap_.admin_token_ttl}});
+    }
   }
   if (!bootstrap_.public_quota_nodes || !state.quotas().empty()) return;
   for (Priority level : kPriorities) {
@@ -169,24 +171,11 @@ Result<CommandReply> Controller::decide_command(Decision& decision, const Caller
   }
   decision.set_actor(actor.value().user);
   RETURN_IF_ERROR(check_contact(command, actor.value()));
-  // Who may not remove users hears that instead.
-  if (actor.value().role == Role::admin) RETURN_IF_ERROR(check_bootstrap(command));
   const size_t before = decision.events().size();
   auto decided =
       std::visit([&](const auto& body) { return decide(decision, body, actor.value()); }, command);
   CHECK(decided.is_ok() || decision.events().size() == before);
   return decided;
-}
-
-// Each leader makes the config's administrator whom it does not find, with his first token.
-Status Controller::check_bootstrap(const Command& command) const {
-  const auto* remove = std::get_if<RemoveUser>(&command);
-  if (remove == nullptr || remove->name.empty() || remove->name != bootstrap_.admin_user)
-    return ok();
-  return failed_precondition(
-      "{} is the administrator of the servers' configs, who would be made again: take bootstrap "
-      "out of them and restart them first, or `hai user set {} --active no`",
-      remove->name, remove->name);
 }
 
 // What only the leader knows of a command.

@@ -21,14 +21,11 @@
 
 namespace hai {
 
-// How long the first token holds: as long as others by default. Whoever signs in with it makes
-// another, or gives bootstrap.admin_user another name when it is too late.
-inline constexpr Duration kBootstrapTokenTtl = 90 * 24h;
-
 // What a fresh store is given so that somebody can use it.
 struct Bootstrap {
   std::string admin_user;
   std::string admin_token_hash;
+  Duration admin_token_ttl = 24h * 90;
   std::optional<int64_t>
       public_quota_nodes;  // for every level in every group; nullopt = leave quotas alone
 };
@@ -116,7 +113,6 @@ class Controller : private TermOwner, private TurnOwner {
   Result<CommandReply> decide_command(Decision& decision, const Caller& caller,
                                       const Command& command) const;
   Command completed(Command command) const;
-  Status check_bootstrap(const Command& command) const;
   Status check_contact(const Command& command, const Actor& actor) const;
   void disbelieve(ConnectionId connection, const std::string& reason);
   bool hear(ConnectionId connection, const AgentReport& report);

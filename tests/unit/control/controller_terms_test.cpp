@@ -267,9 +267,7 @@ TEST(Bootstrap, HappensOnce) {
   auto a = w.leader("a");
   w.connect(*a, 1, "node-1");
   EXPECT_EQ(a->controller.state().find_user("ann")->role, Role::admin);
-  const Token* token = a->controller.state().find_token(std::string(64, 'a'));
-  ASSERT_NE(token, nullptr);
-  EXPECT_EQ(token->expires_at, token->created_at + 90 * 24h);
+  ASSERT_NE(a->controller.state().find_token(std::string(64, 'a')), nullptr);
   EXPECT_EQ(a->controller.state().quotas().size(), std::size(kPriorities));
   const Quota one{"public", "*", Priority::low, Quota::kUnlimited};
   auto removed = send(*a, RemoveQuota{one});
@@ -295,12 +293,55 @@ TEST(Bootstrap, ATokenThatWasRevokedStaysSo) {
   w.run(5s);
   auto b = w.leader("b");
   EXPECT_EQ(b->controller.state().find_token(hash), nullptr);
-  b.reset();
-  w.run(5s);
-  w.bootstrap.admin_user = "rescue";
-  auto c = w.leader("c");
-  ASSERT_NE(c->controller.state().find_token(hash), nullptr) << "the way back in: a new user";
-  EXPECT_EQ(c->controller.state().find_token(hash)->user, "rescue");
+}
+
+// Who was administrator, or may write the config, names himself in it and restarts the server.
+TEST(Bootstrap, MakesNobodyAdministratorWhereThereArePeople) {
+  const std::string hash(64, 'a');
+  ControllerWorld w;
+  auto a = w.leader("a");
+  const auto added = send(*a, SetUser{{.name = "zoe", .role = Role::admin}});
+  w.run(100ms);
+  ASSERT_TRUE(added->is_ok());
+  Status removed = unavailable("not answered");
+  a->controller.submit({.trusted_user = "zoe"}, RemoveUser{"ann"},
+                       [&removed](const auto& reply) { removed = reply.status(); });
+  w.run(100ms);
+  ASSERT_TRUE(removed.is_ok()) << removed.message();
+  w.bootstrap.admin_token_hash = hash;
+  for (const char* name : {"ann", "mallory"}) {
+    a.reset();
+    w.run(5s);
+    w.bootstrap.admin_user = name;
+    a = w.leader("a");
+    EXPECT_EQ(a->controller.state().find_user(name), nullptr);
+    EXPECT_EQ(a->controller.state().find_token(hash), nullptr);
+  }
+}
+
+TEST(Bootstrap, TheTokenEnds) {
+  const std::string hash(64, 'a');
+  ControllerWorld w;
+  w.bootstrap.admin_token_hash = hash;
+  w.bootstrap.admin_token_ttl = 10min;
+  auto a = w.leader("a");
+  const Token* token = a->controller.state().find_token(hash);
+  ASSERT_NE(token, nullptr);
+  ASSERT_TRUE(token->expires_at);
+  EXPECT_EQ(*token->expires_at - token->created_at, 10min);
+  Status before = unavailable("not answered");
+  Status after = before;
+  const auto read = [&](Status& outcome) {
+    a->controller.read(
+        {.token_hash = hash}, [&](const auto&, const Actor&) { outcome = ok(); },
+        [&](const Status& why) { outcome = why; });
+    w.run(1s);
+  };
+  read(before);
+  EXPECT_TRUE(before.is_ok()) << before.message();
+  w.run(10min);
+  read(after);
+  EXPECT_EQ(after.code(), Code::unauthenticated) << after.message();
 }
 
 TEST(Bootstrap, WithoutATokenMakesNone) {

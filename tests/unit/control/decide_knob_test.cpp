@@ -96,35 +96,5 @@ TEST(Knob, OfAnotherVersionCanBeTakenBack) {
   EXPECT_TRUE(c.state().knobs().empty());
 }
 
-TEST(BootstrapAdmin, IsNotRemovedWhileTheConfigMakesHim) {
-  ControllerWorld w;
-  auto server = w.leader("a");
-  const auto added = send(*server, SetUser{{.name = "zoe", .role = Role::admin}});
-  w.run(1s);
-  ASSERT_TRUE(added->is_ok());
-  Status said;
-  server->controller.submit({.trusted_user = "zoe"}, RemoveUser{"ann"},
-                            [&said](const Result<CommandReply>& reply) { said = reply.status(); });
-  w.run(1s);
-  EXPECT_EQ(said.code(), Code::failed_precondition);
-  EXPECT_THAT(std::string(said.message()), HasSubstr("bootstrap"));
-}
-
-TEST(BootstrapAdmin, HisNameIsNotToldToWhoMayNotRemoveUsers) {
-  ControllerWorld w;
-  auto server = w.leader("a");
-  const auto added = send(*server, SetUser{{.name = "bob"}});
-  w.run(1s);
-  ASSERT_TRUE(added->is_ok());
-  for (const char* name : {"ann", "nobody"}) {
-    Status said;
-    server->controller.submit(
-        {.trusted_user = "bob"}, RemoveUser{name},
-        [&said](const Result<CommandReply>& reply) { said = reply.status(); });
-    w.run(1s);
-    EXPECT_EQ(said.code(), Code::permission_denied) << name;
-  }
-}
-
 }  // namespace
 }  // namespace hai::test

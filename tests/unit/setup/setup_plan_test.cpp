@@ -98,6 +98,7 @@ TEST(NextSteps, ShowTheTokenOnlyWhenItIsNew) {
   EXPECT_EQ(plan.config.archive_dir, "/var/lib/hai/archive");
   EXPECT_EQ(plan.config.archive_older_than, "90d");
   EXPECT_THAT(next_steps(plan, true, "hai_secret\n"), HasSubstr("  hai_secret\n"));
+  EXPECT_THAT(next_steps(plan, true, "hai_secret\n"), HasSubstr("holds for 90d"));
   EXPECT_THAT(next_steps(plan, true, ""), Not(HasSubstr("shown this once")));
   EXPECT_THAT(next_steps(plan, false, ""), HasSubstr("hai-server --config /etc/hai/server.yaml"));
   EXPECT_THAT(next_steps(plan, true, ""),
