@@ -114,7 +114,7 @@ it('opens an array to its tasks, in the list', async () => {
 
 it('finds on Back what was opened and what was folded', async () => {
   const [plain] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] }).jobs;
-  const array: Job = { ...plain!, id: 5_000, name: 'sweep', array: { range: '0-1', tasks: 2, made: 2, unfinished: 2, succeeded: 0, failed: 0, stopped: 0 } };
+  const array: Job = { ...plain!, id: 5_000, name: 'sweep', array: { range: '0-1', tasks: 2, made: 2, unfinished: 2, succeeded: 0, failed: 0, stopped: 0, to_come: '' } };
   const tasks = [1, 0].map((index): Job => ({ ...plain!, id: 5_001 + index, name: `sweep-${index}`, array_task: { array: 5_000, index } }));
   const other: Job = { ...plain!, id: 4_000, name: 'other', user: 'zoe' };
   site.server.override = ({ path }) =>
