@@ -59,7 +59,8 @@ class RescueTest(ServersTest):
         # The way back in, for who has the database.
         server.kill()
         said = self.rescue(server, "no name")
-        self.assertEqual((said.returncode, said.stdout), (1, ""), said)
+        self.assertEqual((said.returncode, said.stdout), (2, ""), said)
+        self.assertIn("user name: must be", said.stderr)
         said = self.rescue(server, "zoe")
         self.assertEqual(said.returncode, 0, said)
         self.restart(server)

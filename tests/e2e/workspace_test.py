@@ -52,7 +52,7 @@ class WorkspaceTest(ClusterTest):
         names = {path.name for path in self.there.rglob("*")}
         self.assertEqual(names & {"secret", "x.tmp", ".hai-workspace"}, set())
         self.assertEqual((self.here / ".hai-workspace").read_text(), f"{self.there}\n")
-        self.assertEqual(self.carriers(), ["stopped"], "nothing is held any more")
+        eventually("nothing is held any more", lambda: self.carriers() == ["stopped"])
 
         ran = self.hai("bash", "train.sh", "--", "-n", "1", "--gpus", "1", "-f")
         self.assertEqual((ran.code, said(ran.out)), (0, f"{self.there}\n" + "words\n" * 3), ran)

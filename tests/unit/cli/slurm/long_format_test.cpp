@@ -105,10 +105,11 @@ TEST(JsonViews, HaveTheShapesOfSlurm) {
 TEST(JobWords, TheLineOfAnArrayNamesTheTasksThatAreNoJobsYet) {
   v1::Job job = some_job(21, "sweep");
   job.mutable_array()->set_range("1-9:4%2");
+  job.mutable_array()->set_to_come("1-9:4");
   EXPECT_EQ(job_value(job, 'i', unix_micros(0)), "21_[1-9:4%2]");
-  job.mutable_array()->set_made(2);
-  EXPECT_EQ(job_value(job, 'i', unix_micros(0)), "21_[9%2]");
-  job.mutable_array()->set_made(3);
+  job.mutable_array()->set_to_come("1,9");
+  EXPECT_EQ(job_value(job, 'i', unix_micros(0)), "21_[1,9%2]");
+  job.mutable_array()->set_to_come("");
   EXPECT_EQ(job_value(job, 'i', unix_micros(0)), "21");
 }
 
