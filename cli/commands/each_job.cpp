@@ -14,7 +14,7 @@ namespace hai::cli {
 namespace {
 
 // What is wrong with a state of jobs that are to be stopped, suspended and the like; "" = nothing.
-std::string is_unfinished_state(const std::string& state) {
+std::string wrong_state_text(const std::string& state) {
   if (state != "succeeded" && state != "failed" && state != "stopped") return "";
   return fmt::format(
       "{0} jobs have ended, this is for queued, running or suspended ones; hai rerun --state {0} "
@@ -32,7 +32,7 @@ void add_job_filters(CLI::App& verb, JobSelection& which) {
   if (ended) {
     state->check(CLI::IsMember({"succeeded", "failed", "stopped"}));
   } else {
-    state->check(is_unfinished_state, "")->check(CLI::IsMember({"queued", "running", "suspended"}));
+    state->check(wrong_state_text, "")->check(CLI::IsMember({"queued", "running", "suspended"}));
   }
   verb.add_option("--tag", which.tags, whose + "with this tag")->allow_extra_args(false);
   verb.add_option("-g,--group", which.group, whose + "for this node group");
