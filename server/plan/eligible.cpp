@@ -56,9 +56,9 @@ std::string array_text(const ClusterState& state, const Job& job) {
   const auto [waiting, held] = state.waiting_tasks(job.id);
   const int tasks = ArrayRange::parse(job.spec->array).value().count();
   const int ended = counts.succeeded + counts.failed + counts.stopped;
-  std::string text = fmt::format("runs {} of its {} tasks; {} wait, {} have ended",
-                                 counts.unfinished - waiting, tasks, waiting, ended);
-  if (held > 0) text += fmt::format("; {} of those that wait are held", held);
+  const std::string held_text = held > 0 ? fmt::format(" ({} held)", held) : "";
+  std::string text = fmt::format("runs {} of its {} tasks; {} wait{}, {} have ended",
+                                 counts.unfinished - waiting, tasks, waiting, held_text, ended);
   if (counts.failed > 0) text += fmt::format(" ({} failed)", counts.failed);
   if (counts.made < tasks) text += fmt::format(", {} are still to come", tasks - counts.made);
   for (const Dependency& each : job.unmet_dependencies) {

@@ -133,6 +133,10 @@ class RequestsTest(cluster.ClusterTest):
         self.cluster.wait_running(f"{array}_3")
         self.cluster.ok("hold", f"{array}_9000")
         self.assertTrue(self.cluster.job(f"{array}_9000")["held"])
+        self.assertIn("over the limit of its array", self.cluster.ok("release", f"{array}_9000"))
+        self.assertEqual(self.cluster.job(f"{array}_9000")["pending_reason"]["code"], "array")
+        reason = self.slurm("squeue", "-h", "-j", f"{array}_9000", "-o", "%r").stdout
+        self.assertEqual(reason, "JobArrayTaskLimit\n")
         self.cluster.ok("stop", f"{array}_[5000-5009]")
         self.assertEqual(self.cluster.job(f"{array}_5009")["state"], "stopped")
         rest = self.slurm("squeue", "-h", "-j", array, "-o", "%i").stdout

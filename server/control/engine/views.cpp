@@ -30,6 +30,7 @@ std::string attempt_note(const ClusterState& state, const Attempt& attempt) {
 }  // namespace
 
 PendingReason waiting_reason(const ClusterState& state, const Job& job, const SoftFacts& soft) {
+  if (job.is_held_by_limit()) return {PendingCode::array, job.hold_reason};
   if (job.held) return {PendingCode::held, job.hold_reason.empty() ? "held" : job.hold_reason};
   PendingReason reason{PendingCode::not_considered, "the next planning pass will look at it"};
   if (soft.planner != nullptr) reason = soft.planner->pending_reason(state, job);

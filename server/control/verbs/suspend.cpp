@@ -41,7 +41,8 @@ Result<CommandReply> decide(Decision& decision, const ResumeJob& command, const 
   if (job.is_terminal()) return CommandReply{job.id, job.spec->name, job.end_reason};
   release(decision, job);
   if (job.is_held_by_limit()) {
-    return CommandReply{job.id, job.spec->name, "waits for room in its array, " + job.hold_reason};
+    return CommandReply{job.id, job.spec->name,
+                        job.hold_reason + ": it is released when another task has ended"};
   }
   if (job.is_array()) decide_for_tasks(decision, job.id, command, actor);
   return CommandReply{job.id, job.spec->name,

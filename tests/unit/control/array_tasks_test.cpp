@@ -40,7 +40,8 @@ TEST(ArrayLimit, HeldTasksLeaveTheirPlacesToOthers) {
   tick(c);
   EXPECT_THAT(in_line(c, id), ElementsAre(1, 2));
   const auto release = c.decide(ReleaseJob{name(id, 0)});
-  EXPECT_EQ(release.value().message, "waits for room in its array, over the limit of its array");
+  EXPECT_EQ(release.value().message,
+            "over the limit of its array: it is released when another task has ended");
   tick(c);
   EXPECT_THAT(in_line(c, id), ElementsAre(1, 2)) << "there is no room for it";
   EXPECT_EQ(c.plan().pending.at(task(c, id, 0).id).code, PendingCode::array);
@@ -139,7 +140,7 @@ TEST(ArrayLimit, HeldTasksHoldUpNoOthers) {
   }
   tick(c);
   EXPECT_EQ(c.job(id).array.made, kTasksAhead + kTasksMadeAtOnce);
-  EXPECT_THAT(c.plan().pending.at(id).text, HasSubstr("400 of those that wait are held"));
+  EXPECT_THAT(c.plan().pending.at(id).text, HasSubstr("600 wait (400 held), 0 have ended"));
 }
 
 TEST(ArrayTasks, OneThatIsNamedIsMade) {
