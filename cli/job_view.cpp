@@ -151,6 +151,10 @@ void add_last_end(const v1::Job& job, const std::vector<v1::Attempt>& attempts, 
 
 }  // namespace
 
+bool is_held_by_somebody(const v1::Job& job) {
+  return job.held() && job.pending_reason().code() != "array";
+}
+
 std::string job_number(const v1::Job& job) {
   if (!job.has_array_task()) return std::to_string(job.id());
   return fmt::format("{}_{}", job.array_task().array(), job.array_task().index());

@@ -15,6 +15,8 @@ struct JobTableOptions {
   UnixTime now{};
 };
 
+// By a person, who may release it; not by the limit of its array.
+bool is_held_by_somebody(const v1::Job& job);
 // As people name it: "17_3" of a task, else the id.
 std::string job_number(const v1::Job& job);
 // How long its attempts have run by now; what it was suspended or waited in between does not count.

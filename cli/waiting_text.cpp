@@ -1,6 +1,7 @@
 #include "cli/waiting_text.h"
 
 #include "cli/format.h"
+#include "cli/job_view.h"
 #include "common/count_of.h"
 
 namespace hai::cli {
@@ -26,7 +27,7 @@ bool is_waiting(const v1::Job& job) {
 std::string waiting_text(const v1::Job& job) {
   if (!is_waiting(job)) return "";
   std::string line = fmt::format("job {} is {}", job.id(), job.state());
-  if (job.held()) return line + " and held: `hai release` lets it run";
+  if (is_held_by_somebody(job)) return line + " and held: `hai release` lets it run";
   if (job.has_pending_reason()) line += ": " + job.pending_reason().text();
   return line;
 }
@@ -48,7 +49,8 @@ std::string progress_text(const v1::Job& job, const std::optional<v1::WhyJobRepl
                           UnixTime since, UnixTime now) {
   std::string text =
       fmt::format("job {} {} {}", job.id(), job.state(), short_duration(now - since));
-  if (job.held()) return text + ": held, `hai release` lets it run";
+  if (is_held_by_somebody(job)) return text + ": held, `hai release` lets it run";
+  if (job.held()) return text + ": " + job.pending_reason().text();
   const char* separator = ": ";
   if (why && why->has_jobs_before()) {
     text += separator + place_text(*why);

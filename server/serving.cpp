@@ -146,7 +146,7 @@ struct Serving::Impl {
                 .sign_in = sign_in,
                 .oidc = oidc.get(),
                 .web = web,
-                .has_status_page = config.status_page && !config.admin_user.empty()}) {
+                .has_status_page = config.status_page}) {
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       // A revoked token ends its streams at once, not in the middle of what is told here.
       if (callers.follow(durable, state)) loop.post([this] { streams.check(); });

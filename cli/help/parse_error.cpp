@@ -180,8 +180,7 @@ std::string instead_of_hai_verb(const std::string& word) {
   constexpr auto kVerbs = std::to_array<std::pair<std::string_view, std::string_view>>(
       {{"artifact",
         "results are files where the nodes see them; a tag (hai edit JOB --tag NAME) finds the job "
-        "that "
-        "made them (hai list --tag NAME)"},
+        "that made them (hai list --tag NAME)"},
        {"monitor", "use the dashboard, hai top, or hai status without a job"},
        {"prof", "start the profiler from the entrypoint"}});
   for (const auto& [verb, instead] : kVerbs) {

@@ -155,9 +155,7 @@ Result<std::vector<std::string>> parse_states(std::string_view text) {
 }
 
 std::string_view reason_word(const v1::Job& job) {
-  // A task may be held by its array's limit.
-  const bool is_array_limit = job.pending_reason().code() == "array";
-  if (job.held() && !is_array_limit) return "JobHeldUser";
+  if (is_held_by_somebody(job)) return "JobHeldUser";
   if (!job.has_pending_reason()) return "None";
   for (const ReasonWord& reason : kReasons) {
     if (reason.code == job.pending_reason().code()) return reason.slurm;

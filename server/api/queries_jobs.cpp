@@ -42,10 +42,11 @@ Status check_is_made(const ClusterState& state, const Sight& sight, const std::s
                      range.text_from(0));
   }
   if (array.array.is_made(range, task->index)) return ok();
-  return not_found(
-      "task {} of array {} is still to come, after task {}; `hai why {}` says how far "
-      "the array is",
-      task->index, task->array.value, range.at(array.array.next()), task->array.value);
+  const int next = range.at(array.array.next());
+  return not_found("task {} of array {} is still to come{}; `hai why {}` says how far the array is",
+                   task->index, task->array.value,
+                   next == task->index ? ", as the next one" : fmt::format(", after task {}", next),
+                   task->array.value);
 }
 
 }  // namespace

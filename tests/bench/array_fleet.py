@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An array on a fleet of full size, of which the server is killed half way and some tasks are stopped by
 number before they are made. Judges that each other task has succeeded in one attempt, and prints how long
-the submit, the whole and one task took. HAI_BIN says where the programs are.
+the submit and the whole took. HAI_BIN says where the programs are.
 
 usage: array_fleet.py [--tasks 10000] [--nodes 1250] [--seconds 5] [--insecure]
 """

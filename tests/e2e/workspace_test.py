@@ -96,7 +96,7 @@ class WorkspaceTest(ClusterTest):
         self.assertEqual(done.code, 4, done)
         self.assertRegex(done.err, f"GiB to copy, but {there} has .* GiB free: nothing was copied")
         self.assertFalse(there.parent.exists(), "not even its folder")
-        self.assertEqual(self.carriers(), ["stopped"])
+        eventually("the job that carried ends", lambda: self.carriers() == ["stopped"])
 
     def test_only_what_has_changed_goes_and_a_diff_says_what(self):
         self.push("--to", self.there)

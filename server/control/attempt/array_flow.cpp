@@ -179,7 +179,14 @@ Status check_task(const ClusterState& state, const Job& array, int index) {
     return failed_precondition("array {} waits in vain: {}", id,
                                failed_dependency_text(state, array));
   }
-  if (pairs_of(state, array, index)) return ok();
+  const std::optional<Pairs> pairs = pairs_of(state, array, index);
+  if (pairs && pairs->is_in_vain) {
+    return failed_precondition(
+        "task {} of array {} waits in vain: the same task of the array that it waits for did not "
+        "succeed (aftercorr), so that it is stopped when its turn comes; run that one again",
+        index, id);
+  }
+  if (pairs) return ok();
   return failed_precondition(
       "task {} of array {} waits for the same task of another array (aftercorr), which is not made "
       "yet: name that one first",
@@ -200,7 +207,6 @@ JobId make_task(Decision& decision, JobId id, int index) {
   const bool is_held = array.held || !has_room;
   const JobId task = submit_task(decision, array, index, spec, std::move(pairs.unmet));
   if (is_held) decision.emit(JobHeld{task, hold});
-  if (pairs.is_in_vain) end_in_vain(decision, task);
   return task;
 }
 
@@ -221,7 +227,7 @@ void advance_array(Decision& decision, JobId id, int tasks_max) {
   const Job& array = *state.find(id);
   const ArrayRange range = state.unfinished_arrays().at(id);
   if (waits_in_pairs(*array.spec)) end_tasks_in_vain(decision, array);
-  if (range.limit() > 0 || state.waiting_tasks(id).held > 0) keep_limit(decision, array);
+  keep_limit(decision, array);
   const int count = std::min(tasks_max, tasks_to_make(decision, *state.find(id), range));
   if (count > 0) make_tasks(decision, id, range, count);
   const Job& now = *state.find(id);

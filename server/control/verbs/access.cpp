@@ -104,15 +104,25 @@ Status check_may_make(const Decision& decision, const Meant& meant) {
   return check_may_have_more(decision, meant.job->user);
 }
 
-Status check_may_have_more(const Decision& decision, const std::string& user) {
+Status check_may_have_more(const Decision& decision, const std::string& user, int64_t more) {
   const int64_t count = decision.state().unfinished_count(user);
-  if (count < decision.knobs().max_unfinished_jobs_per_user) return ok();
+  if (count + more <= decision.knobs().max_unfinished_jobs_per_user) return ok();
   return resource_exhausted("{} has {} unfinished jobs, as many as allowed", user, count);
 }
 
 const Job& made(Decision& decision, const Meant& meant) {
   if (!meant.task) return *meant.job;
   return *decision.state().find(make_task(decision, meant.job->id, *meant.task));
+}
+
+Result<const Job*> find_or_make(Decision& decision, const Actor& actor, const std::string& job) {
+  const Result<Meant> meant = find_controllable_task(decision.state(), actor, job);
+  if (!meant.is_ok()) return meant.status();
+  if (const Job& found = *meant.value().job; found.is_terminal())
+    return failed_precondition("job {} has {}", shown_id(found), to_string(found.state));
+  RETURN_IF_ERROR(check_not_stopping(*meant.value().job));
+  RETURN_IF_ERROR(check_may_make(decision, meant.value()));
+  return &made(decision, meant.value());
 }
 
 Result<const Job*> find_controllable(const ClusterState& state, const Actor& actor,

@@ -32,8 +32,8 @@ void decide_for_tasks(Decision& decision, JobId array, Command command, const Ac
   }
 }
 
-// resource_exhausted if the user may have no more unfinished jobs.
-Status check_may_have_more(const Decision& decision, const std::string& user);
+// resource_exhausted if the user may not have so many more unfinished jobs.
+Status check_may_have_more(const Decision& decision, const std::string& user, int64_t more = 1);
 
 // Its end has begun, and it does not run again: what was asked for would not come about.
 Status check_not_stopping(const Job& job);
@@ -53,6 +53,8 @@ Status check_may_make(const Decision& decision, const Meant& meant);
 // The job itself, for which a task is made if need be: whoever names one means a job. To be called
 // when nothing speaks against the command any more.
 const Job& made(Decision& decision, const Meant& meant);
+// Both, of an unfinished job whose end has not begun, for a command that asks no more of it.
+Result<const Job*> find_or_make(Decision& decision, const Actor& actor, const std::string& job);
 
 // The job a person means: a number is an id, 17_3 is task 3 of array 17, else it is the name of an
 // unfinished job of theirs. not_found says what was looked for; permission_denied if it is another

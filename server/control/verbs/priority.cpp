@@ -17,7 +17,6 @@ Result<CommandReply> decide(Decision& decision, const SetJobPriority& command, c
   }
   RETURN_IF_ERROR(check_may_make(decision, meant.value()));
   const Job& job = made(decision, meant.value());
-  if (job.is_terminal()) return CommandReply{job.id, job.spec->name, job.end_reason};
   if (job.reservation) decision.emit(ReservationDropped{job.id, "its priority changed"});
   if (job.priority != command.priority) decision.emit(JobPriorityChanged{job.id, command.priority});
   if (job.is_array()) decide_for_tasks(decision, job.id, command, actor);

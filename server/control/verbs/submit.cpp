@@ -267,6 +267,8 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
       resolve_dependencies(state, actor.user, spec, command.history, command.rerun_of);
   if (!dependencies.is_ok()) return dependencies.status();
   if (const auto tasks = unmade_tasks(state, actor.user, spec); !tasks.empty()) {
+    RETURN_IF_ERROR(
+        check_may_have_more(decision, actor.user, 1 + static_cast<int64_t>(tasks.size())));
     for (const ArrayTask& task : tasks) make_task(decision, task.array, task.index);
     dependencies = resolve_dependencies(state, actor.user, spec, command.history, command.rerun_of);
     CHECK(dependencies.is_ok());

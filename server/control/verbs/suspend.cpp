@@ -31,14 +31,9 @@ Result<CommandReply> decide(Decision& decision, const SuspendJob& command, const
 }
 
 Result<CommandReply> decide(Decision& decision, const ResumeJob& command, const Actor& actor) {
-  const Result<Meant> meant = find_controllable_task(decision.state(), actor, command.job);
-  if (!meant.is_ok()) return meant.status();
-  if (const Job& found = *meant.value().job; found.is_terminal())
-    return failed_precondition("job {} has {}", shown_id(found), to_string(found.state));
-  RETURN_IF_ERROR(check_not_stopping(*meant.value().job));
-  RETURN_IF_ERROR(check_may_make(decision, meant.value()));
-  const Job& job = made(decision, meant.value());
-  if (job.is_terminal()) return CommandReply{job.id, job.spec->name, job.end_reason};
+  const Result<const Job*> found = find_or_make(decision, actor, command.job);
+  if (!found.is_ok()) return found.status();
+  const Job& job = *found.value();
   release(decision, job);
   if (job.is_held_by_limit()) {
     return CommandReply{job.id, job.spec->name,

@@ -63,5 +63,15 @@ TEST(WaitingText, AHeldJobWaitsForAPerson) {
   EXPECT_EQ(waiting_text(job), "");
 }
 
+TEST(WaitingText, ATaskThatItsArrayHoldsWaitsForNobody) {
+  v1::Job job = short_waiting_job();
+  job.set_held(true);
+  job.mutable_pending_reason()->set_code("array");
+  job.mutable_pending_reason()->set_text("over the limit of its array");
+  EXPECT_EQ(waiting_text(job), "job 17 is queued: over the limit of its array");
+  EXPECT_EQ(progress_text(job, std::nullopt, kWaitingTime, kWaitingTime),
+            "job 17 queued 0s: over the limit of its array");
+}
+
 }  // namespace
 }  // namespace hai::cli

@@ -233,6 +233,32 @@ TEST(ArrayTasks, AJobWaitsForOneThatIsStillToCome) {
       << "and no task is made for it";
 }
 
+// Its end is certain, so that no job can wait for its success.
+TEST(ArrayTasks, NoJobWaitsForOneThatWaitsInVain) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId first = submit(c, job("first").array("0-4"));
+  const JobId second = submit(c, job("second").array("0-4%1").depends_on("aftercorr:first"));
+  c.finish(task(c, first, 3).id, JobState::failed);
+  for (const char* condition : {"afterok", "afterany", "afternotok"}) {
+    const std::string word = fmt::format("{}:{}", condition, name(second, 3));
+    EXPECT_THAT(refusal(c, SubmitJob{job("x").depends_on(word).spec(), ""}),
+                HasSubstr("waits in vain"));
+  }
+  EXPECT_THAT(refusal(c, HoldJob{name(second, 3), ""}), HasSubstr("run that one again"));
+}
+
+TEST(ArrayTasks, AJobMakesNoMoreOfThemThanItsUserMayHave) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").gpus(1).array("0-99%1"));
+  c.knobs.max_unfinished_jobs_per_user = 4;  // the array, its first task, and two more
+  JobBuilder waits = job("x");
+  waits.depends_on("afterany:" + name(id, 50));
+  waits.depends_on("afterany:" + name(id, 51));
+  EXPECT_THAT(refusal(c, SubmitJob{waits.spec(), ""}), HasSubstr("as many as allowed"));
+  c.knobs.max_unfinished_jobs_per_user = 5;
+  EXPECT_TRUE(c.decide(SubmitJob{waits.spec(), ""}).is_ok());
+}
+
 // After a restart of the server ended jobs are no more in memory.
 TEST(ArrayTasks, AJobWaitsForOneThatEndedLongAgo) {
   Cluster c = cluster(nodes(1, gpus(8)));

@@ -5,7 +5,8 @@ import { type Trouble, usersOf } from '../lib/troubles';
 
 const usersMax = 4;
 
-function Jobs({ jobs, most }: { jobs: readonly number[]; most: number }) {
+// So many of them with links.
+export function JobLinks({ jobs, most }: { jobs: readonly number[]; most: number }) {
   const rest = jobs.length - most;
   return (
     <span className="links">
@@ -33,7 +34,7 @@ export function Hurt({ trouble, owners, most }: { trouble: Trouble; owners: Read
   }
   return (
     <>
-      {formatPlural(jobs.length, 'job')} of {names}: <Jobs jobs={jobs} most={most} />
+      {formatPlural(jobs.length, 'job')} of {names}: <JobLinks jobs={jobs} most={most} />
       {rest !== '' && `; ${rest}`}
       {!isWholeLoss && '; and maybe more'}
     </>

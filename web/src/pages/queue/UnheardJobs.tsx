@@ -1,7 +1,6 @@
-import { Fragment } from 'react';
-import { Link } from 'wouter';
 import type { Node } from '../../api/types';
-import { formatCount, formatPlural } from '../../lib/format';
+import { JobLinks } from '../../components/Hurt';
+import { formatPlural } from '../../lib/format';
 import { silentHosts } from '../../lib/silence';
 
 const jobsMax = 12;
@@ -11,19 +10,10 @@ export function UnheardJobs({ silent }: { silent: ReadonlyMap<number, readonly N
   if (silent.size === 0) return null;
   const jobs = [...silent.keys()].sort((a, b) => a - b);
   const nodes = new Set([...silent.values()].flat().map((node) => node.name));
-  const rest = jobs.length - jobsMax;
   return (
     <p className="failure" role="status" style={{ marginBlock: 'var(--s2)' }}>
       Nothing is heard of {silentHosts([...nodes])}: whether {jobs.length === 1 ? 'this job still runs' : `these ${formatPlural(jobs.length, 'job')} still run`} there, and until when, is not known:{' '}
-      <span className="links">
-        {jobs.slice(0, jobsMax).map((id, i) => (
-          <Fragment key={id}>
-            {i > 0 && ', '}
-            <Link href={`/jobs/${id}`}>{id}</Link>
-          </Fragment>
-        ))}
-      </span>
-      {rest > 0 && ` and ${formatCount(rest)} more`}
+      <JobLinks jobs={jobs} most={jobsMax} />
     </p>
   );
 }
