@@ -24,11 +24,6 @@ std::string format_time(const std::tm& parts, const char* form) {
 
 }  // namespace
 
-UnixTime wall_now() {
-  return UnixTime(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-}
-
 std::string short_duration(Duration duration) {
   const int64_t seconds = std::max<int64_t>(0, duration / 1s);
   if (seconds < 60) return fmt::format("{}s", seconds);

@@ -9,7 +9,10 @@
 
 namespace hai::cli {
 
-UnixTime wall_now();
+inline UnixTime wall_now() {
+  return UnixTime(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+}
 
 std::string short_duration(
     Duration duration);  // "12s", "3m12s", "5h12m", "3d4h"; "0s" below one second

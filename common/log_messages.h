@@ -14,6 +14,15 @@ namespace hai {
 inline constexpr int64_t kMaxLogChunkBytes = 1 << 20;
 inline constexpr Duration kMaxLogWait = 10s;
 
+// The record of an attempt's steps is a log of its own, kept where the attempt's rank 0 runs, as
+// that of a rank that no job has.
+inline constexpr int kStepRecordRank = 99'999;
+inline RankKey step_record_of(RankKey rank) { return {rank.job, rank.attempt, kStepRecordRank}; }
+// The rank that writes a log.
+inline RankKey writer_of_log(RankKey log) {
+  return log.rank == kStepRecordRank ? RankKey{log.job, log.attempt, 0} : log;
+}
+
 struct LogRequest {
   RankKey key;
   int64_t offset = 0;            // first byte wanted

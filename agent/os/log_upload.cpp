@@ -67,14 +67,15 @@ UploadResult LogUpload::pass(const std::vector<RankToUpload>& ranks, int64_t byt
   int64_t bytes_left = bytes_max;
   int looked_at = 0;
   for (const RankToUpload* rank : due) {
+    if (!is_on_disk(*rank)) {
+      // Nothing of it can be brought: not yet, as of a record of steps, or not any more.
+      if (!rank->is_live) result.done.push_back(rank->key);
+      continue;
+    }
     if (bytes_left <= 0 || ++looked_at > kRanksPerPass) {
       result.is_all = false;
       first_ = rank->key;
       break;
-    }
-    if (!rank->is_live && !is_on_disk(*rank)) {  // nothing of it can be brought any more
-      result.done.push_back(rank->key);
-      continue;
     }
     Progress& progress = progress_[rank->key];
     Result<bool> is_all = upload(store.value(), *rank, progress, bytes_left);

@@ -5,6 +5,7 @@
 #include "agent/os/boot_clock.h"
 #include "agent/os/upload_record.h"
 #include "common/log.h"
+#include "common/log_messages.h"
 
 namespace hai {
 
@@ -43,6 +44,7 @@ LogUploader::LogUploader(Loop& loop, Options options)
 
 void LogUploader::begin(const RankKey& key, const std::string& user) {
   if (user.empty()) return;  // Nobody could be shown it.
+  if (key.rank == 0) begin(step_record_of(key), user);
   const Status kept = keep_upload_record(options_.upload.data_dir, key, user);
   if (!kept.is_ok()) log_warning("upload_record_not_kept", {{"rank", key}, {"reason", kept}});
   users_[key] = user;

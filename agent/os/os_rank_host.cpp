@@ -16,6 +16,7 @@
 #include "agent/os/status_json.h"
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/log_messages.h"
 
 namespace hai {
 
@@ -109,7 +110,7 @@ void OsRankHost::say_what_is_missing() const {
 void OsRankHost::set_listener(Listener listener) { listener_ = std::move(listener); }
 
 bool OsRankHost::is_live(const RankKey& key) const {
-  const auto found = ranks_.find(key);
+  const auto found = ranks_.find(writer_of_log(key));
   return found != ranks_.end() && !found->second->is_exited();
 }
 
@@ -253,6 +254,8 @@ Status OsRankHost::make_directories(Rank& rank, LocalPaths& paths) {
   // user's.
   std::error_code error;
   std::filesystem::remove_all(paths.log_dir, error);
+  if (!error && rank.status.key.rank == 0)
+    std::filesystem::remove_all(step_record_directory(paths.log_dir, rank.status.key), error);
   if (error) return unavailable("{}: {}", paths.log_dir, error.message());
   RETURN_IF_ERROR(make_directory(paths.log_dir, 0750));
   paths.socket = job_socket(rank.socket_dir);
@@ -427,7 +430,10 @@ void OsRankHost::tidy_logs() {
   if (logs_tidied_at_ && now < *logs_tidied_at_ + kTidyInterval) return;
   logs_tidied_at_ = now;
   std::set<RankKey> in_use;
-  for (const auto& [key, rank] : ranks_) in_use.insert(key);
+  for (const auto& [key, rank] : ranks_) {
+    in_use.insert(key);
+    if (key.rank == 0) in_use.insert(step_record_of(key));
+  }
   const int deleted =
       delete_old_logs(logs_root(options_.data_dir), in_use, options_.log_keep_limits);
   if (deleted > 0) log_info("old_logs_deleted", {{"count", deleted}});

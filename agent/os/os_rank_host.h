@@ -78,7 +78,7 @@ class OsRankHost final : public RankHost {
 
   std::vector<RankInUse> ranks_in_use() const;
 
-  // Whether it may still write to its log.
+  // Whether this log may still be written to.
   bool is_live(const RankKey& key) const;
 
  private:

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "common/log_messages.h"
+
 namespace hai {
 
 namespace {
@@ -33,6 +35,10 @@ RankDirectory rank_directory(const std::string& data_dir, const RankKey& key) {
 
 std::string log_directory(const std::string& data_dir, const RankKey& key) {
   return logs_root(data_dir) + "/" + to_string(key);
+}
+
+std::string step_record_directory(const std::string& log_directory, const RankKey& key) {
+  return log_directory.substr(0, log_directory.rfind('/') + 1) + to_string(step_record_of(key));
 }
 
 std::optional<RankKey> parse_rank_key(std::string_view text) {

@@ -27,6 +27,8 @@ std::string ranks_root(const std::string& data_dir);
 std::string logs_root(const std::string& data_dir);
 RankDirectory rank_directory(const std::string& data_dir, const RankKey& key);
 std::string log_directory(const std::string& data_dir, const RankKey& key);
+// Where the record of its attempt's steps goes, beside `log_directory`, which is that of `key`.
+std::string step_record_directory(const std::string& log_directory, const RankKey& key);
 
 // "17.2.0", the name of such a directory.
 std::optional<RankKey> parse_rank_key(std::string_view text);

@@ -104,10 +104,24 @@ Status set_watchdog_time(const Json& request, JobPort& port) {
   return ok();
 }
 
+Status record_step(const Json& request, JobPort& port) {
+  const auto record = request.find("record");
+  if (record == request.end() || !record->is_object())
+    return invalid_argument("record must be an object");
+  const std::string line = record->dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (line.size() > kStepRecordBytesMax) {
+    return invalid_argument("record has {} bytes, at most {}", line.size(), kStepRecordBytesMax);
+  }
+  return port.record_step(line);
+}
+
 Status handle(const Json& request, JobPort& port, Json& answer) {
   const Result<std::string> op = get_text(request, "op", 64);
   if (!op.is_ok()) return op.status();
   const std::string& name = op.value();
+  // Not said by a program, so it does not show that one would hear of a suspend request.
+  if (name == "record_step") return record_step(request, port);
+  port.note_sdk();
   if (name == "receive_suspend_command") {
     answer["suspend"] = port.is_suspend_requested();
     return ok();

@@ -13,6 +13,7 @@ namespace hai {
 
 inline constexpr size_t kWholeLifeStateBytesMax = 64 << 10;
 inline constexpr size_t kCheckpointPathBytesMax = 4096;
+inline constexpr size_t kStepRecordBytesMax = 8 << 10;
 
 // What a program can ask of its shim.
 class JobPort {
@@ -27,6 +28,10 @@ class JobPort {
   virtual std::string whole_life_state() const = 0;
   virtual void set_whole_life_state(std::string state) = 0;
   virtual void set_watchdog(Duration watchdog) = 0;  // 0 = off
+  // What hai-slurm, which starts the programs of the rank, says of one of their steps: a line of
+  // JSON, kept as it is. An error if it cannot be kept.
+  virtual Status record_step(std::string_view line) = 0;
+  virtual void note_sdk() = 0;  // a program of the rank has said or asked something
 };
 
 std::string answer_job_request(std::string_view line, JobPort& port);

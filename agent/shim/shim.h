@@ -54,6 +54,8 @@ class Shim final : private JobPort, private ControlPort {
   std::string whole_life_state() const override;
   void set_whole_life_state(std::string state) override;
   void set_watchdog(Duration watchdog) override;
+  Status record_step(std::string_view line) override;
+  void note_sdk() override;
 
   void suspend(Duration grace, bool tell_by_signal) override;
   void go_on() override;
@@ -79,7 +81,6 @@ class Shim final : private JobPort, private ControlPort {
   void carry_out(LifeOrders orders);
   void signal_programs();
   void tell_programs();
-  void note_sdk();
   void time_passed();
   bool is_watched() const;  // whether its silence would be told
   void arm_timer();
@@ -99,6 +100,7 @@ class Shim final : private JobPort, private ControlPort {
   const Result<UserIdentity> user_;
   LogSpool spool_;
   LogSpool::Source agents_lines_;
+  std::optional<LogSpool> steps_;  // their record, once there is one
   RankLife life_;
   RankStatus status_;
   RankUsage usage_;  // of the processes that have ended

@@ -7,6 +7,7 @@
 #include "cli/format.h"
 #include "cli/job_view.h"
 #include "cli/slurm/job_plan.h"
+#include "cli/slurm/job_steps.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/node_words.h"
 #include "cli/slurm/sacct_fields.h"
@@ -121,6 +122,19 @@ std::string describe_job(const v1::Job& job, std::optional<Allotment> given, Uni
   if (job.has_pending_reason()) line("Comment=" + job.pending_reason().text());
   if (!job.end_reason().empty()) line("Comment=" + job.end_reason());
   return text + "\n" + (one_line ? "" : "\n");
+}
+
+std::string describe_step(const StepRecord& step, const v1::Job& job, bool one_line) {
+  const v1::Job own = job_of_step(step, job);
+  const std::string gap = quoted_gap(one_line);
+  return fmt::format(
+      "StepId={}.{} UserId={} StartTime={} TimeLimit=UNLIMITED{}"
+      "State={} Partition={} NodeList={}{}"
+      "Nodes={} CPUs={} Tasks={} Name={} TRES={}\n{}",
+      array_id_text(job), step.number, job.user(), format_clock_time(own.started_at_us()), gap,
+      state_of(own).name, job.group(), or_null(job_value(own, 'N', UnixTime{})), gap,
+      step.node_count, step.cpus, step.tasks, step.name,
+      tres_text(step.node_count, {.gpus = step.gpus, .cpus = step.cpus}), one_line ? "" : "\n");
 }
 
 std::string describe_partition(const std::vector<v1::Node>& nodes, bool one_line) {

@@ -55,6 +55,23 @@ Json minutes_of_limit(const v1::Job& job) {
   return micros == 0 ? no_number(true) : number((micros + 59'999'999) / 60'000'000);
 }
 
+Json step_object(const AccountRow& row, UnixTime now) {
+  const v1::Job& step = row.job;
+  return {
+      {"step", {{"id", {{"job_id", step.id()}, {"step_id", row.step}}}, {"name", row.step_name}}},
+      {"state", {state_of(step).name}},
+      {"time",
+       {{"elapsed", time_run(step, now) / 1s},
+        {"start", seconds_or_none(step.has_started_at_us(), step.started_at_us())},
+        {"end", seconds_or_none(step.has_ended_at_us(), step.ended_at_us())},
+        {"total", {{"seconds", step.cpu_seconds()}}}}},
+      {"exit_code", exit_code(step)},
+      {"nodes",
+       {{"count", step.node_count()},
+        {"range", format_hostlist({step.nodes().begin(), step.nodes().end()})}}},
+      {"tasks", {{"count", row.tasks}}}};
+}
+
 Json job_object(const v1::Job& job) {
   const std::string nodes = format_hostlist({job.nodes().begin(), job.nodes().end()});
   const UnixTime now = unix_micros(0);  // of no letter that is asked for here
@@ -144,9 +161,14 @@ std::string nodes_document(const std::vector<v1::Node>& nodes) {
   return document("sinfo", std::move(list));
 }
 
-std::string accounts_document(const std::vector<v1::Job>& jobs, UnixTime now) {
+std::string accounts_document(const std::vector<AccountRow>& rows, UnixTime now) {
   Json list = Json::array();
-  for (const v1::Job& job : jobs) {
+  for (const AccountRow& row : rows) {
+    const v1::Job& job = row.job;
+    if (!row.step.empty()) {
+      if (!list.empty()) list.back()["steps"].push_back(step_object(row, now));
+      continue;
+    }
     const std::string nodes = format_hostlist({job.nodes().begin(), job.nodes().end()});
     list.push_back({{"job_id", job.id()},
                     {"name", job.name()},
@@ -168,7 +190,8 @@ std::string accounts_document(const std::vector<v1::Job>& jobs, UnixTime now) {
                     {"allocation_nodes", job.node_count()},
                     {"restart_cnt", std::max(0, job.attempt() - 1)},
                     {"working_directory", job.workspace()},
-                    {"comment", {{"system", job.end_reason()}}}});
+                    {"comment", {{"system", job.end_reason()}}},
+                    {"steps", Json::array()}});
   }
   return document("jobs", std::move(list));
 }

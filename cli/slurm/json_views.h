@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/slurm/option_table.h"
+#include "cli/slurm/sacct_fields.h"
 #include "common/time.h"
 #include "hai/v1/types.pb.h"
 
@@ -13,6 +14,7 @@ namespace hai::cli::slurm {
 
 std::string jobs_document(const std::vector<v1::Job>& jobs);
 std::string nodes_document(const std::vector<v1::Node>& nodes);
-std::string accounts_document(const std::vector<v1::Job>& jobs, UnixTime now);
+// Each job's row, and after it those of its steps.
+std::string accounts_document(const std::vector<AccountRow>& rows, UnixTime now);
 
 }  // namespace hai::cli::slurm

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
@@ -11,6 +12,7 @@
 #include "cli/slurm/console.h"
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_query.h"
+#include "cli/slurm/job_steps.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/json_views.h"
 #include "cli/slurm/map_job.h"
@@ -23,6 +25,8 @@ namespace hai::cli::slurm {
 namespace {
 
 constexpr Command kSacct = Command::sacct;
+// Reading those of a job is a question to its node.
+constexpr size_t kJobsWithSteps = 100;
 
 std::string sacct_format(const ParsedWords& words) {
   if (words.has("format")) return words.value_of("format");
@@ -84,9 +88,11 @@ v1::JobSpec spec_of_tasks(const v1::Job& array) {
 Result<std::vector<v1::Job>> jobs_by_id(Client& client, const ParsedWords& words,
                                         const JobFilter& filter, bool with_specs) {
   std::vector<v1::Job> jobs;
-  const Result<std::vector<std::string>> ids = parse_job_ids(words.value_of("jobs"));
+  const StepFilter named(words.value_of("jobs"));
+  const Result<std::vector<std::string>> ids = parse_job_ids(named.jobs());
   RETURN_IF_ERROR(ids.status());
-  for (const std::string& id : ids.value()) {
+  const std::set<std::string> different(ids.value().begin(), ids.value().end());
+  for (const std::string& id : different) {
     v1::GetJobRequest request;
     request.set_job(id);
     const Result<v1::Job> job = client.get_job(request);
@@ -125,7 +131,7 @@ Result<Question> understand_sacct(const ParsedWords& words) {
     if (!states.is_ok()) return option_error(*given, states.status().message());
     question.states = states.value();
   }
-  RETURN_IF_ERROR(parse_job_ids(words.value_of("jobs")).status());
+  RETURN_IF_ERROR(parse_job_ids(StepFilter(words.value_of("jobs")).jobs()).status());
   const Result<Period> period = period_of(words, wall_now());
   RETURN_IF_ERROR(period.status());
   question.period = period.value();
@@ -186,16 +192,29 @@ int run_sacct(Session& session, const Words& words) {
   Result<NodeBook> nodes = NodeBook{};
   if (needs_attempts) nodes = book_of_nodes(*client.value());
   if (!nodes.is_ok()) return fail(kSacct, nodes.status());
+  const bool with_steps = !options.has("allocations");
+  const StepFilter filter(options.value_of("jobs"));
+  StepReader steps(*client.value());
+  size_t left = jobs.value().size();
   std::vector<AccountRow> rows;
   for (v1::Job& job : jobs.value()) {
     std::optional<Allotment> given;
     if (needs_attempts) given = fill_from_attempt(*client.value(), nodes.value(), job);
-    for (AccountRow& row : account_rows(job, given, !options.has("allocations"))) {
-      rows.push_back(std::move(row));
+    const bool is_asked = with_steps && (options.has("jobs") || left <= kJobsWithSteps);
+    --left;
+    const std::vector<StepRecord> known = is_asked ? steps.read(job) : std::vector<StepRecord>{};
+    for (AccountRow& row : account_rows(job, given, with_steps, known)) {
+      const bool is_wanted = options.has("json") || filter.matches(job, row.step);
+      if (is_wanted) rows.push_back(std::move(row));
     }
   }
+  for (const std::string& line : steps.left_out()) tell(kSacct, line);
+  if (with_steps && !options.has("jobs") && jobs.value().size() > kJobsWithSteps) {
+    tell(kSacct, fmt::format("steps are shown of the last {} jobs only; name others with -j",
+                             kJobsWithSteps));
+  }
   if (options.has("json")) {
-    print(accounts_document(jobs.value(), wall_now()));
+    print(accounts_document(rows, wall_now()));
     return kOk;
   }
   AccountStyle style = {.header = !options.has("noheader")};

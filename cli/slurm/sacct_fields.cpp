@@ -7,6 +7,7 @@
 
 #include "cli/job_view.h"
 #include "cli/slurm/job_plan.h"
+#include "cli/slurm/job_steps.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/table.h"
@@ -84,16 +85,6 @@ std::string cpu_time(const AccountRow& row, std::string_view title, UnixTime now
                                         : std::to_string(seconds);
 }
 
-// "cpu=16,mem=4096M,node=2,gres/gpu=8": what is known of it.
-std::string tres_text(int nodes, const Allotment& tres) {
-  std::string text;
-  if (tres.cpus > 0) text += fmt::format("cpu={},", tres.cpus);
-  if (tres.memory_bytes > 0) text += fmt::format("mem={}M,", tres.memory_bytes >> 20);
-  text += fmt::format("node={}", nodes);
-  if (tres.gpus > 0) text += fmt::format(",gres/gpu={}", tres.gpus);
-  return text;
-}
-
 Allotment asked_by(const AccountRow& row) {
   const v1::Job& job = row.job;
   Allotment asked = {.gpus = job.gpus_per_node() * job.node_count(),
@@ -122,6 +113,15 @@ std::string cell(const std::string& text, const AccountField& field) {
 }
 
 }  // namespace
+
+std::string tres_text(int nodes, const Allotment& tres) {
+  std::string text;
+  if (tres.cpus > 0) text += fmt::format("cpu={},", tres.cpus);
+  if (tres.memory_bytes > 0) text += fmt::format("mem={}M,", tres.memory_bytes >> 20);
+  text += fmt::format("node={}", nodes);
+  if (tres.gpus > 0) text += fmt::format(",gres/gpu={}", tres.gpus);
+  return text;
+}
 
 Result<std::vector<AccountField>> parse_account_fields(std::string_view text) {
   constexpr int kWidthMax = 1'000;
@@ -178,6 +178,7 @@ std::string account_value(const AccountRow& row, std::string_view title, UnixTim
   }
   if (known->title == "JobName") return is_step ? row.step_name : job.name();
   if (known->title == "Cluster") return "hai";
+  if (known->title == "NTasks") return row.tasks > 0 ? std::to_string(row.tasks) : "";
   if (known->title == "AllocTRES") {
     return job.attempt() == 0 ? "" : tres_text(job.node_count(), given_to(row));
   }
@@ -206,9 +207,9 @@ std::string account_value(const AccountRow& row, std::string_view title, UnixTim
 }
 
 std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<Allotment> given,
-                                     bool with_steps) {
+                                     bool with_steps, const std::vector<StepRecord>& steps) {
   std::vector<AccountRow> rows = {{.job = job, .given = given}};
-  if (!with_steps || job.attempt() == 0 || job.parameters() != "--run-job") return rows;
+  if (!with_steps || !may_have_steps(job)) return rows;
   AccountRow step = {.job = job, .step = "batch", .step_name = "batch", .given = given};
   const auto plan = job.spec().environments().find(kPlanVariable);
   if (plan != job.spec().environments().end()) {
@@ -219,7 +220,15 @@ std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<Allotment
       step.step_name = program.substr(program.rfind('/') + 1);
     }
   }
-  rows.push_back(std::move(step));
+  const bool is_known = step.step == "0" && !steps.empty() && steps.front().number == 0;
+  if (!is_known) rows.push_back(std::move(step));
+  for (const StepRecord& known : steps) {
+    rows.push_back({.job = job_of_step(known, job),
+                    .step = std::to_string(known.number),
+                    .step_name = known.name,
+                    .given = Allotment{.gpus = known.gpus, .cpus = known.cpus},
+                    .tasks = known.tasks});
+  }
   return rows;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/slurm/allotment.h"
+#include "cli/slurm/step/step_record.h"
 #include "common/status.h"
 #include "common/time.h"
 #include "hai/v1/types.pb.h"
@@ -29,11 +30,16 @@ struct AccountRow {
   std::string step;                // "batch" or "0"; "" = the job itself
   std::string step_name;           // of its program
   std::optional<Allotment> given;  // if its attempts were asked for
+  int tasks = 0;                   // of a step that srun started
 };
 std::string account_value(const AccountRow& row, std::string_view title, UnixTime now);
-// The job, and after it its step if it has run and came from sbatch or srun.
+// The job, and after it, if it has run and came from sbatch or srun, its script and the steps that
+// are known.
 std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<Allotment> given,
-                                     bool with_steps);
+                                     bool with_steps, const std::vector<StepRecord>& steps = {});
+
+// "cpu=16,mem=4096M,node=2,gres/gpu=8": what is known of it.
+std::string tres_text(int nodes, const Allotment& tres);
 
 struct AccountStyle {
   bool header = true;

@@ -19,6 +19,7 @@
 #include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_query.h"
+#include "cli/slurm/job_steps.h"
 #include "cli/slurm/node_words.h"
 #include "cli/slurm/scontrol_update.h"
 #include "cli/slurm/slurm_time.h"
@@ -70,6 +71,35 @@ int show_jobs(Client& client, const Words& lists, bool one_line) {
     text += describe_job(job, given, wall_now(), one_line);
   }
   print(text.empty() ? "No jobs in the system\n" : text);
+  return kOk;
+}
+
+// Those that run, as in Slurm.
+int show_steps(Client& client, const Words& lists, bool one_line) {
+  if (lists.empty()) return usage_error(kScontrol, "show step: name JOB or JOB.STEP");
+  std::string text;
+  StepReader reader(client);
+  for (const std::string& list : lists) {
+    const StepFilter filter(list);
+    const Result<Words> ids = parse_job_ids(filter.jobs());
+    if (!ids.is_ok()) return usage_error(kScontrol, ids.status().message());
+    for (const std::string& id : ids.value()) {
+      v1::GetJobRequest request;
+      request.set_job(id);
+      const Result<v1::Job> job = client.get_job(request);
+      if (job.status().code() == Code::not_found) {
+        return fail(kScontrol, not_found("Invalid job id specified: {}", id));
+      }
+      if (!job.is_ok()) return fail(kScontrol, job.status());
+      for (const StepRecord& step : reader.read(job.value())) {
+        if (!is_running(step, job.value())) continue;
+        if (!filter.matches(job.value(), std::to_string(step.number))) continue;
+        text += describe_step(step, job.value(), one_line);
+      }
+    }
+  }
+  for (const std::string& line : reader.left_out()) tell(kScontrol, line);
+  print(text.empty() ? "No job steps in the system\n" : text);
   return kOk;
 }
 
@@ -170,27 +200,25 @@ int write_script(Session& session, const Words& words) {
 
 int show(Session& session, Words what, bool one_line) {
   if (what.empty()) {
-    return usage_error(kScontrol, "show what? job, node, partition, config, hostnames or hostlist");
+    return usage_error(kScontrol,
+                       "show what? job, step, node, partition, config, hostnames or hostlist");
   }
   std::string thing = what[0];
   what.erase(what.begin());
   if (thing.ends_with('s')) thing.pop_back();
   if (thing == "hostname") return show_hostnames(what);
   if (thing == "hostlist") return show_hostlist(what);
-  if (thing == "step") {
+  if (thing != "job" && thing != "step" && thing != "node" && thing != "partition" &&
+      thing != "config") {
     return usage_error(kScontrol,
-                       "show step: hai keeps no list of steps; hai logs JOB has their "
-                       "output, sacct -j JOB the script's end");
-  }
-  if (thing != "job" && thing != "node" && thing != "partition" && thing != "config") {
-    return usage_error(kScontrol,
-                       fmt::format("show {}: only job, node, partition, config, hostnames and "
-                                   "hostlist; hai quota and sinfo tell of the rest",
+                       fmt::format("show {}: only job, step, node, partition, config, hostnames "
+                                   "and hostlist; hai quota and sinfo tell of the rest",
                                    thing.substr(0, 64)));
   }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kScontrol, client.status());
   if (thing == "config") return show_config(*client.value());
+  if (thing == "step") return show_steps(*client.value(), what, one_line);
   if (thing == "partition") return show_partitions(*client.value(), what, one_line);
   return thing == "job" ? show_jobs(*client.value(), what, one_line)
                         : show_nodes(*client.value(), what, one_line);

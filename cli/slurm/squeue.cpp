@@ -11,6 +11,7 @@
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/job_query.h"
+#include "cli/slurm/job_steps.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/json_views.h"
 #include "cli/slurm/long_format.h"
@@ -26,6 +27,7 @@ namespace {
 constexpr Command kSqueue = Command::squeue;
 
 std::string default_format(const ParsedWords& words) {
+  if (words.has("steps")) return "%.15i %.8j %.9P %.8u %.9M %N";
   if (words.has("start")) return "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %R";
   if (words.has("long")) return "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
   return "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
@@ -119,11 +121,42 @@ void estimate_starts(Client& client, std::vector<v1::Job>& jobs) {
   }
 }
 
+// The ids of -s and -j: either may name the jobs, and -s their steps.
+std::string ids_of(const ParsedWords& words) {
+  const std::string steps = words.value_of("steps");
+  return steps.empty() ? words.value_of("jobs") : StepFilter(steps).jobs();
+}
+
+Result<std::string> render_steps(Client& client, const ParsedWords& words, const Shown& shown,
+                                 const std::vector<v1::Job>& jobs) {
+  const UnixTime now = wall_now();
+  const StepFilter filter(words.value_of("steps"));
+  StepReader reader(client);
+  std::vector<std::function<std::string(char)>> rows;
+  for (const v1::Job& job : jobs) {
+    if (!job.has_running_at_us()) continue;
+    for (const StepRecord& step : reader.read(job)) {
+      const std::string number = std::to_string(step.number);
+      if (!is_running(step, job) || !filter.matches(job, number)) continue;
+      rows.emplace_back([step = job_of_step(step, job), number, now](char letter) {
+        const std::string value = job_value(step, letter, now);
+        return letter == 'i' || letter == 'A' ? value + "." + number : value;
+      });
+    }
+  }
+  for (const std::string& line : reader.left_out()) tell(kSqueue, line);
+  std::vector<KnownLetter> letters = job_letters();
+  for (KnownLetter& letter : letters) {
+    if (letter.letter == 'i') letter.title = "STEPID";
+  }
+  return format_lines(shown.fields, letters, rows, !words.has("noheader"));
+}
+
 Result<std::string> render(Client& client, const ParsedWords& words, const Shown& shown,
                            JobFilter filter) {
   Result<std::vector<v1::Job>> jobs = std::vector<v1::Job>{};
-  if (words.has("jobs")) {
-    jobs = jobs_by_id(client, words.value_of("jobs"), filter);
+  if (const std::string ids = ids_of(words); !ids.empty()) {
+    jobs = jobs_by_id(client, ids, filter);
   } else {
     Result<FoundJobs> found = find_jobs(client, filter, shown.needs_spec() || words.has("json"));
     RETURN_IF_ERROR(found.status());
@@ -139,6 +172,7 @@ Result<std::string> render(Client& client, const ParsedWords& words, const Shown
   if (words.has("start")) estimate_starts(client, jobs.value());
   const UnixTime now = wall_now();
   if (!shown.order.empty()) sort_jobs(jobs.value(), shown.order, now);
+  if (words.has("steps")) return render_steps(client, words, shown, jobs.value());
   if (words.has("json")) return jobs_document(jobs.value());
   NodeBook nodes;
   if (shown.needs_nodes()) {
@@ -182,7 +216,7 @@ int run_squeue(Session& session, const Words& words) {
       return usage_error(kSqueue, option_error(*given, codes.status().message()).message());
     states = codes.value();
   }
-  const Status ids = parse_job_ids(options.value_of("jobs")).status();
+  const Status ids = parse_job_ids(ids_of(options)).status();
   if (!ids.is_ok()) return usage_error(kSqueue, ids.message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kSqueue, client.status());

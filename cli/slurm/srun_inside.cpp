@@ -79,7 +79,7 @@ std::string_view why_of_job(std::string_view option) {
   if (option == "time") return "a step may last as long as its job: use timeout SECONDS PROGRAM";
   if (option.starts_with("mem")) return "a step may use all of its job's memory";
   if (option == "signal") return "the job's signal goes to all of its steps";
-  if (option == "job-name") return "steps have numbers and no names";
+  if (option == "job-name") return "a step has the name of its program";
   if (option == "cpus-per-gpu") return "say how many CPUs each task has with -c";
   return "it is for jobs, and srun in a script starts a step of one";
 }

@@ -39,7 +39,7 @@ constexpr auto kSqueue = std::to_array<Option>({
     {"sort", 'S', required, mapped, "letters of -o, - in front for the highest first: P,-Q"},
     {"start", 0, none, mapped, "when waiting jobs will start, p50 of the estimate"},
     {"states", 't', required, mapped, "only in these states, by code or name"},
-    {"steps", 's', optional, refused, "hai does not list steps"},
+    {"steps", 's', optional, mapped, "running steps instead of jobs; JOB or JOB.STEP"},
     {"user", 'u', required, mapped, "only of these users"},
     {"usage", 0, none, mapped, "this text"},
     {"verbose", 'v', none, warned, "hai why JOB and hai events JOB tell more"},
@@ -120,7 +120,7 @@ constexpr auto kScontrol = std::to_array<Option>({
 
 constexpr auto kSacct = std::to_array<Option>({
     {"accounts", 'A', required, refused, "hai has no accounts"},
-    {"allocations", 'X', none, mapped, "without the step of the script, JOB.batch"},
+    {"allocations", 'X', none, mapped, "without their steps, JOB.batch and JOB.0"},
     {"allusers", 'a', none, mapped, "jobs of all users"},
     {"brief", 'b', none, mapped, "JobID, State and ExitCode"},
     {"clusters", 'M', required, refused, "choose the cluster with HAI_CONTEXT"},
@@ -130,7 +130,7 @@ constexpr auto kSacct = std::to_array<Option>({
     {"format", 'o', required, mapped, "names of fields, NAME%WIDTH"},
     {"help", 'h', none, mapped, "this text"},
     {"helpformat", 'e', none, mapped, "the names of fields"},
-    {"jobs", 'j', required, mapped, "only these ids"},
+    {"jobs", 'j', required, mapped, "only these ids, or steps as JOB.STEP"},
     {"json", 0, none, mapped, "as a document in Slurm's form"},
     {"long", 'l', none, refused, "name the fields with -o"},
     {"me", 0, none, mapped, "my jobs, as without -a and -u"},

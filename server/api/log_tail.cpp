@@ -107,8 +107,9 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     const auto ranks = static_cast<int64_t>(attempt.ranks.size());
     if (!has_rank(ranks)) return fail(no_rank(ranks));
     if (request_.announce) return announce();
-    log_ = std::make_shared<RankLog>(router_, queries_, key_, user_,
-                                     node_of(queries_, names, attempt, key_.rank));
+    log_ =
+        std::make_shared<RankLog>(router_, queries_, request_.steps ? step_record_of(key_) : key_,
+                                  user_, node_of(queries_, names, attempt, key_.rank));
     is_resolved_ = true;
     const bool is_asked = request_.max_bytes > 0 || request_.since;
     if (!is_asked || extent_) return read();
@@ -196,6 +197,11 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   }
 
   void part_failed(const Status& status) {
+    // Most attempts have no steps, and then no record of them.
+    if (request_.steps && status.code() == Code::not_found) {
+      has_ended_ = true;
+      return give(LogPiece{.attempt = key_.attempt, .rank = key_.rank, .end = true});
+    }
     give_up(status, log_->is_store_failing() ? kStoreRetryPause : kRetryPause);
   }
 

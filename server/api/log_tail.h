@@ -25,6 +25,7 @@ struct LogTailRequest {
   std::optional<UnixTime> since = {};
   int64_t max_bytes = 0;  // > 0: so many, and the first piece says how far the log reaches
   bool follow = false;
+  bool steps = false;     // the record of the attempt's steps instead of what its rank 0 wrote
   bool announce = false;  // the first piece comes at once, empty, when the job is found
 };
 

@@ -117,7 +117,11 @@ Result<LogTailRequest> log_tail_of(const v1::ReadLogRequest& message) {
                       .offset = message.offset(),
                       .tail_bytes = message.tail_bytes(),
                       .max_bytes = message.max_bytes(),
-                      .follow = message.follow()};
+                      .follow = message.follow(),
+                      .steps = message.steps()};
+  if (tail.steps && tail.rank != 0) {
+    return invalid_argument("rank: steps are of the whole job; leave out one of both");
+  }
   if (message.has_since_us()) {
     const Result<UnixTime> since = asked_time("since", message.since_us());
     if (!since.is_ok()) return since.status();

@@ -246,6 +246,16 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertEqual(self.cluster.job(job)["attempt"], 2)
         self.assertEqual((self.cluster.work / f"slurm-{job}.out").read_text(), "up\nnoticed\n")
 
+    def test_a_script_with_steps_is_still_told_to_leave(self):
+        job = self.submit(
+            stdin="#!/bin/bash\n[ $SLURM_RESTART_COUNT = 0 ] || exit 0\n"
+            "trap 'echo told; exit 0' TERM\nsrun true\necho up\nwhile :; do sleep 0.1; done\n",
+        )
+        eventually("it is up", lambda: "up\n" in self.cluster.log(job))
+        self.good("scontrol", "requeue", job)
+        self.cluster.wait_end(job)
+        self.assertIn("told\n", (self.cluster.work / f"slurm-{job}.out").read_text())
+
     def test_a_lost_node_is_no_failure_of_the_script(self):
         self.lose_a_node("srun true")
 
@@ -369,6 +379,39 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertRegex(self.good("sacct", "-j", job, "-X", "-n", "-P", "-o", "MaxRSS"), r"^\d+K$")
         self.assertEqual(self.good("sacct", "-n", "--name", "ended", "-S", "now+1hour"), "")
 
+    def test_steps_are_recorded_and_shown(self):
+        go = self.cluster.work / "go-on"
+        go.unlink(missing_ok=True)
+        job = self.submit(
+            "-J", "stepped", "-N2", "--ntasks-per-node=2",
+            stdin="#!/bin/bash\nsrun -n3 sh -c 'exit $SLURM_PROCID'\n"
+            f"srun -N1 -n1 -c2 --gpus=1 sh -c 'until [ -e {go} ]; do sleep 0.1; done'\nexit 0\n",
+        )
+        self.cluster.wait_running(job)
+        running = lambda *words: self.good("squeue", "-h", "-o", "%i|%j|%u", *words)  # noqa: E731
+        eventually("it runs", lambda: running("-s", "-j", job).startswith(f"{job}.1|sh|"))
+        self.assertEqual(running(f"--steps={job}.0"), "")  # it has ended
+        self.assertIn("STEPID", self.good("squeue", "-s", "-j", job))
+        shown = self.good("scontrol", "show", "step", f"{job}.1")
+        self.assertIn("State=RUNNING", shown)
+        self.assertIn("Nodes=1 CPUs=2 Tasks=1 Name=sh TRES=cpu=2,node=1,gres/gpu=1\n", shown)
+        fields = "JobID,JobName,State,ExitCode,NTasks,AllocCPUS"
+        account = lambda *words: self.good("sacct", "-n", "-P", "-o", fields, *words)  # noqa: E731
+        self.assertIn(f"{job}.1|sh|RUNNING|0:0|1|2\n", account("-j", job))
+        go.touch()
+        self.cluster.wait_end(job)
+        rows = account("-j", job).splitlines()
+        self.assertTrue(rows[1].startswith(f"{job}.batch|batch|COMPLETED|0:0|"), rows)
+        self.assertEqual(rows[2:], [f"{job}.0|sh|FAILED|2:0|3|", f"{job}.1|sh|COMPLETED|0:0|1|2"])
+        self.assertEqual(account("-j", f"{job}.1"), f"{job}.1|sh|COMPLETED|0:0|1|2\n")
+        self.assertEqual(len(account("-X", "-j", job).splitlines()), 1)
+        self.assertRegex(self.good("sacct", "-nP", "-j", f"{job}.1", "-o", "MaxRSS"), r"^\d+K\n$")
+        steps = json.loads(self.good("sacct", "-j", job, "--json"))["jobs"][0]["steps"]
+        self.assertEqual([step["step"]["id"]["step_id"] for step in steps], ["batch", "0", "1"])
+        self.assertEqual(steps[1]["tasks"]["count"], 3)
+        refused = self.call("scancel", f"{job}.1")
+        self.assertIn("name a whole job", refused.stderr)
+
     def test_options_from_the_environment(self):
         script = "#!/bin/sh\n#SBATCH -J of-script -N 2\nsrun -l hostname\n"
         env = {"SBATCH_JOB_NAME": "of-env", "SBATCH_GPUS_PER_NODE": "1", "SQUEUE_FORMAT": "%j!%D"}
@@ -419,7 +462,10 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertIn("ClusterName             = slurm\n", self.good("scontrol", "show", "config"))
         self.assertIn(" is UP", self.good("scontrol", "ping"))
         self.assertIn("\nsleep 600\n", self.good("scontrol", "write", "batch_script", first, "-"))
-        self.assertIn("hai logs", self.call("scontrol", "show", "step").stderr)
+        self.assertIn("name JOB", self.call("scontrol", "show", "step").stderr)
+        self.assertEqual(
+            self.good("scontrol", "show", "step", first), "No job steps in the system\n"
+        )
         waiting = self.good("sprio", "-h", "-j", second)
         self.assertRegex(waiting, rf"^ +{second} training .* 0 +low Resources")
         self.assertIn("extreme_high|50\n", self.good("sacctmgr", "-nP", "show", "qos"))

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from cluster import ClusterTest, eventually, said
+from cluster import ClusterTest, eventually, programs, said
 from servers import Servers
 
 LINES = 200
@@ -99,6 +99,27 @@ class StoredLogsTest(ClusterTest):
         )
         pending = self.cluster.data / "nodes" / node / "log_uploads"
         eventually("nothing is left to be brought", lambda: not list(pending.iterdir()))
+
+    def test_the_steps_of_a_batch_job_go_there_too(self):
+        def slurm(command, *words, stdin=None):
+            return subprocess.run([programs() / "slurm" / command, *map(str, words)], input=stdin, text=True,
+                                  capture_output=True, cwd=self.cluster.work, env=self.cluster.environment(), timeout=60)
+
+        done = slurm("sbatch", "--parsable", stdin="#!/bin/sh\nsrun true\nsrun false\nexit 0\n")
+        job = int(done.stdout)
+        node = self.cluster.wait_end(job)["nodes"][0]
+        record = rank_folder(self.store, job, rank=99_999)
+        eventually("the record is whole in the store", lambda: is_whole(record))
+        logs = self.cluster.data / "nodes" / node / "logs"
+        for spool in logs.glob(f"{job}.1.*"):
+            shutil.rmtree(spool)
+        rows = slurm("sacct", "-nP", "-j", job, "-o", "JobID,State")
+        self.assertEqual(
+            rows.stdout.splitlines()[2:], [f"{job}.0|COMPLETED", f"{job}.1|FAILED"], rows
+        )
+        self.assertEqual(
+            rows.stderr, f"hai: node {node} has not kept this log: from the log store\n"
+        )
 
     def test_nobody_else_can_read_the_files(self):
         job = self.cluster.exec("echo secret")

@@ -39,6 +39,12 @@ class Port final : public JobPort, public ControlPort {
   void set_watchdog(Duration watchdog) override {
     if (watchdog < 0s || watchdog > 24h * 366) broken("an odd watchdog");
   }
+  Status record_step(std::string_view line) override {
+    if (line.size() > kStepRecordBytesMax) broken("a record that is too long");
+    if (line.find('\n') != std::string_view::npos) broken("a record of several lines");
+    return ok();
+  }
+  void note_sdk() override {}
 
   void suspend(Duration grace, bool) override {
     if (grace < 0s || grace > 24h * 366) broken("an odd grace");

@@ -83,14 +83,14 @@ class TorchTest(ClusterTest):
     def test_two_nodes_train_in_it_and_are_suspended_in_between(self):
         shutil.copy(HERE / "torch_train.py", self.cluster.work / "train.py")
         spec = self.cluster.spec("train", "train.py", nodes=len(NODES), gpus=1,
-                                 environments={"WORK": str(self.cluster.work), "OMP_NUM_THREADS": "1"},
+                                 environments={"WORK": str(self.cluster.work), "HOLDS": "100", "OMP_NUM_THREADS": "1"},
                                  options={"launch": "per_gpu", "env_style": "torch"})
         spec["resource"]["image"] = f"oci:{self.image}:image"
         began = time.monotonic()
         job = self.cluster.run_as(ANN, spec)
         self.cluster.wait_running(job, seconds=300)
         print(f"runs after {time.monotonic() - began:.0f} s, with two nodes that got the image", flush=True)
-        eventually("it holds", lambda: "holds" in self.log(job, 1), seconds=120)
+        eventually("it holds", lambda: "holds at step 100" in self.log(job, 1), seconds=120)
         self.cluster.ok("suspend", job)
         self.cluster.wait_state(job, "suspended")
         self.cluster.ok("resume", job)

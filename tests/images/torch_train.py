@@ -1,5 +1,5 @@
 """Trains with PyTorch's DistributedDataParallel over gloo, in the ranks of a hai job: y = 3a - 2b + 0.5 out of 64
-examples. At step HOLD of its first attempt it goes on only after a suspension. Says what it found, for torch_test.py."""
+examples. At each step of HOLDS it saves, and goes on only in another attempt. Says what it found, for torch_test.py."""
 
 import os
 import time
@@ -10,7 +10,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 import hai
 
-STEPS, HOLD, RATE = 200, 100, 0.5
+STEPS, RATE = 200, 0.5
+HOLDS = [int(step) for step in os.environ["HOLDS"].split(",")]
 CHECKPOINT = os.path.join(os.environ["WORK"], "checkpoint.pt")
 
 
@@ -56,19 +57,18 @@ def main():
         net.load_state_dict(kept["net"])
         at = kept["step"]
     print(f"rank {rank} begins at step {at}", flush=True)
-    holds = at == 0
+    began_at = at
     model = DistributedDataParallel(net)
     inputs, outputs = examples()
     mine, wanted = inputs[rank::size], outputs[rank::size]
     while at < STEPS:
-        if holds and at == HOLD:
-            if rank == 0:
-                print("holds", flush=True)
-            while not is_any_asked_to_leave():
-                time.sleep(0.05)
+        if at in HOLDS and at > began_at:
             if rank == 0:
                 torch.save({"net": net.state_dict(), "step": at}, CHECKPOINT)
                 hai.report_checkpoint(at, CHECKPOINT)
+                print(f"holds at step {at}", flush=True)
+            while not is_any_asked_to_leave():
+                time.sleep(0.05)
             dist.barrier()
             hai.go_suspend()
         step(model, mine, wanted)

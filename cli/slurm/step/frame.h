@@ -17,7 +17,7 @@ enum class FrameKind : uint8_t {
   refused,    // host → client: why the step cannot be; peer → host: why a task could not start
   output,     // of a task
   error_output,
-  task_ended,  // body: exit code, node
+  task_ended,  // to the host: a TaskEnd; to the client: exit code, node
   kill,        // host → peer: end the tasks of this step
   bye,         // host → peer: the job is over; host → client: the exit code of the step
   resources,   // peer → host: its GPUs and CPUs

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/format.h"
+#include "cli/slurm/step/own_job.h"
 #include "cli/slurm/step/task_environment.h"
 
 namespace hai::cli::slurm {
@@ -19,6 +21,23 @@ namespace {
 constexpr size_t kHostBacklogBytesMax = 4u << 20;
 
 int number_of(const std::string& text) { return std::atoi(text.c_str()); }
+
+StepRecord begun_record(const StepRequest& request, uint32_t number,
+                        const std::vector<RankLaunch>& launches) {
+  StepRecord record = {.number = number, .began_at = wall_now()};
+  const std::string program = request.command.empty() ? "" : request.command.front();
+  record.name = program.substr(program.rfind('/') + 1);
+  for (const RankLaunch& part : launches) {
+    const StepLaunch& launch = part.launch;
+    record.tasks += launch.node_tasks;
+    record.cpus += int64_t{launch.cpus_per_task} * launch.node_tasks;
+    if (launch.has_own_gpus != 0 && !launch.gpus.empty())
+      record.gpus += 1 + static_cast<int>(std::ranges::count(launch.gpus, ','));
+    record.nodes = launch.node_list;
+    record.node_count = launch.nodes;
+  }
+  return record;
+}
 
 }  // namespace
 
@@ -170,14 +189,13 @@ void BatchHost::take_signals() {
     if (plan_.signal_script && script_ > 0) ::kill(script_, number);
     if (!plan_.signal_script) tasks_.signal(number);
   }
-  int status = 0;
-  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) on_child(pid, status);
+  for (EndedChild child; (child = take_ended_child()).pid > 0;) on_child(child);
 }
 
-void BatchHost::on_child(pid_t pid, int status) {
-  if (tasks_.on_exit(pid, status) || pid != script_) return;
+void BatchHost::on_child(const EndedChild& child) {
+  if (tasks_.on_exit(child) || child.pid != script_) return;
   script_ = 0;
-  script_code_ = exit_code_of_wait(status);
+  script_code_ = exit_code_of_wait(child.status);
 }
 
 void BatchHost::on_client(Client& client, const Frame& frame) {
@@ -249,6 +267,8 @@ Status BatchHost::launch_step(const StepRequest& request, uint32_t number,
                             step.tasks_left);
   }
   if (!space.empty()) step.mpi.emplace(std::move(counts));
+  step.record = begun_record(request, number, launches);
+  keep_record(record_of_begin(step.record));
   steps_.push_back(std::move(step));
   for (const RankLaunch& part : launches) {
     if (part.rank == 0) continue;
@@ -260,6 +280,13 @@ Status BatchHost::launch_step(const StepRequest& request, uint32_t number,
     if (part.rank == 0) tasks_.start(number, part.launch);
   }
   return ok();
+}
+
+// Nothing depends on it: a step whose record cannot be kept runs as well.
+void BatchHost::keep_record(const std::string& record) {
+  if (is_record_broken_) return;
+  const auto socket = rank_.find("HAI_SOCKET");
+  is_record_broken_ = socket == rank_.end() || !keep_step_record(socket->second, record).is_ok();
 }
 
 void BatchHost::kill_step(uint32_t number) {
@@ -320,11 +347,12 @@ void BatchHost::tell_client(uint32_t step, const Frame& frame) {
 }
 
 void BatchHost::on_task(Frame frame, const std::string& node) {
-  const bool has_ended = frame.kind == FrameKind::task_ended;
-  const int code = has_ended ? number_of(frame.body) : 0;
-  if (has_ended) frame.body += " " + node;
+  if (frame.kind != FrameKind::task_ended) return tell_client(frame.step, frame);
+  const TaskEnd end = decode_task_end(frame.body);
+  frame.body = fmt::format("{} {}", end.code, node);
   tell_client(frame.step, frame);
-  if (has_ended) tasks_ended(frame.step, 1, code);
+  if (Step* step = find_step(frame.step)) step->record.used.add(end.used);
+  tasks_ended(frame.step, 1, end.code);
 }
 
 void BatchHost::tasks_ended(uint32_t number, int count, int code) {
@@ -337,6 +365,9 @@ void BatchHost::tasks_ended(uint32_t number, int count, int code) {
   if (!step->kill_on_bad_exit || is_first) step->exit_code = std::max(step->exit_code, code);
   if (step->tasks_left <= 0) {
     const int all = step->exit_code;
+    step->record.ended_at = wall_now();
+    step->record.exit_code = all;
+    keep_record(record_of_end(step->record));
     steps_.erase(step);
     resources_.release(number);
     may_start_waiting_ = true;

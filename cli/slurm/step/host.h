@@ -9,6 +9,7 @@
 #include "cli/slurm/step/mpi_hub.h"
 #include "cli/slurm/step/output_writer.h"
 #include "cli/slurm/step/rendezvous.h"
+#include "cli/slurm/step/step_record.h"
 #include "cli/slurm/step/step_resources.h"
 #include "cli/slurm/step/task_runner.h"
 #include "cli/slurm/step/work_directory.h"
@@ -55,6 +56,7 @@ class BatchHost {
     bool kill_on_bad_exit = false;
     std::vector<int> ranks;     // of the job, by node of the step
     std::optional<MpiHub> mpi;  // with --mpi=pmix
+    StepRecord record;
   };
   struct WaitingStep {
     uint32_t number = 0;
@@ -70,7 +72,7 @@ class BatchHost {
   void take_signals();
   int poll_milliseconds() const;
   void check_time_limit();  // --signal, so many seconds before it
-  void on_child(pid_t pid, int status);
+  void on_child(const EndedChild& child);
   void pass_script_output(Fd& from, int own, const Fd& file);
   bool open_output();
   EnvironmentMap environment_of_script() const;
@@ -93,6 +95,7 @@ class BatchHost {
   Status start_step(const StepRequest& request, uint32_t number);
   Status launch_step(const StepRequest& request, uint32_t number, std::vector<RankLaunch> launches);
   void start_waiting_steps();
+  void keep_record(const std::string& record);
   void kill_step(uint32_t number);
   void on_task(Frame frame, const std::string& node);
   void tasks_ended(uint32_t number, int count, int code);
@@ -123,6 +126,7 @@ class BatchHost {
   std::optional<int> own_code_;
   std::optional<LostRank> lost_;
   bool is_ending_ = false;  // was told so while it waited for that
+  bool is_record_broken_ = false;
 };
 
 // "srun: error: node-2: task 1: Exited with exit code 3\n"; "" for a good end. Of a task_ended.

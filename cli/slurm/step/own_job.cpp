@@ -16,8 +16,9 @@ namespace {
 
 using ShimAnswer = nlohmann::json;
 
-Result<ShimAnswer> ask_shim(const std::string& socket, const char* operation) {
+Result<ShimAnswer> ask_shim(const std::string& socket, const ShimAnswer& request) {
   constexpr size_t kAnswerBytesMax = 1u << 20;
+  const std::string operation = request.value("op", "");
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   socket.copy(address.sun_path, sizeof address.sun_path - 1);
@@ -28,7 +29,7 @@ Result<ShimAnswer> ask_shim(const std::string& socket, const char* operation) {
   if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     return unavailable("{}: {}", socket, std::strerror(errno));
   }
-  write_all(fd.get(), ShimAnswer({{"op", operation}}).dump() + "\n");
+  write_all(fd.get(), request.dump() + "\n");
   std::string line;
   char buffer[4'096];
   while (line.find('\n') == std::string::npos && line.size() < kAnswerBytesMax) {
@@ -45,11 +46,18 @@ Result<ShimAnswer> ask_shim(const std::string& socket, const char* operation) {
 }  // namespace
 
 Result<bool> is_asked_to_leave(const std::string& socket) {
-  const Result<ShimAnswer> answer = ask_shim(socket, "receive_suspend_command");
+  const Result<ShimAnswer> answer = ask_shim(socket, {{"op", "receive_suspend_command"}});
   RETURN_IF_ERROR(answer.status());
   return answer.value().value("suspend", ShimAnswer()) == true;
 }
 
-Status leave_now(const std::string& socket) { return ask_shim(socket, "go_suspend").status(); }
+Status leave_now(const std::string& socket) {
+  return ask_shim(socket, {{"op", "go_suspend"}}).status();
+}
+
+Status keep_step_record(const std::string& socket, const std::string& record) {
+  ShimAnswer line = ShimAnswer::parse(record, nullptr, /*allow_exceptions=*/false);
+  return ask_shim(socket, {{"op", "record_step"}, {"record", std::move(line)}}).status();
+}
 
 }  // namespace hai::cli::slurm

@@ -12,5 +12,7 @@ namespace hai::cli::slurm {
 Result<bool> is_asked_to_leave(const std::string& socket);
 // Everything is saved: hai ends all ranks of this attempt.
 Status leave_now(const std::string& socket);
+// Keeps a line of JSON (step_record.h) with the job's attempt. Of its first rank only.
+Status keep_step_record(const std::string& socket, const std::string& record);
 
 }  // namespace hai::cli::slurm

@@ -73,8 +73,7 @@ class PeerLoop {
         is_ending_ = true;  // so have the tasks been told
       }
     }
-    int status = 0;
-    for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) tasks_.on_exit(pid, status);
+    for (EndedChild child; (child = take_ended_child()).pid > 0;) tasks_.on_exit(child);
     if (is_ending_ && tasks_.is_idle() && !code_) code_ = 128 + SIGTERM;
   }
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -115,6 +116,28 @@ int exit_code_of_wait(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+std::string encode_task_end(const TaskEnd& end) {
+  return fmt::format("{} {} {}", end.code, end.used.cpu_time / 1us, end.used.peak_memory_bytes);
+}
+
+TaskEnd decode_task_end(const std::string& body) {
+  char* rest = nullptr;
+  TaskEnd end = {.code = static_cast<int>(std::strtol(body.c_str(), &rest, 10))};
+  end.used.cpu_time = std::strtoll(rest, &rest, 10) * Duration(1us);
+  end.used.peak_memory_bytes = std::strtoll(rest, &rest, 10);
+  return end;
+}
+
+EndedChild take_ended_child() {
+  EndedChild child;
+  rusage used{};
+  child.pid = std::max(0, ::wait4(-1, &child.status, WNOHANG, &used));
+  const auto time = [](const timeval& value) { return value.tv_sec * 1s + value.tv_usec * 1us; };
+  child.used = {.cpu_time = time(used.ru_utime) + time(used.ru_stime),
+                .peak_memory_bytes = int64_t{1'024} * used.ru_maxrss};
+  return child;
+}
+
 TaskRunner::TaskRunner(EnvironmentMap rank, std::function<void(const Frame&)> emit)
     : rank_(std::move(rank)),
       emit_(std::move(emit)),
@@ -211,13 +234,14 @@ void TaskRunner::drain(Task& task) {
   while (pieces-- > 0 && pass_on(task, FrameKind::output, task.terminal)) continue;
 }
 
-bool TaskRunner::on_exit(pid_t pid, int status) {
-  const auto found =
-      std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& task) { return task.pid == pid; });
-  if (found == tasks_.end()) return mpi_.on_exit(pid, status);
+bool TaskRunner::on_exit(const EndedChild& child) {
+  const auto found = std::find_if(tasks_.begin(), tasks_.end(),
+                                  [&](const Task& task) { return task.pid == child.pid; });
+  if (found == tasks_.end()) return mpi_.on_exit(child.pid, child.status);
   drain(*found);
   const uint32_t step = found->step;
-  emit_({FrameKind::task_ended, step, found->number, std::to_string(exit_code_of_wait(status))});
+  emit_({FrameKind::task_ended, step, found->number,
+         encode_task_end({.code = exit_code_of_wait(child.status), .used = child.used})});
   tasks_.erase(found);
   if (std::none_of(tasks_.begin(), tasks_.end(),
                    [&](const Task& task) { return task.step == step; })) {

@@ -14,6 +14,7 @@
 #include "cli/slurm/step/frame.h"
 #include "cli/slurm/step/mpi_servers.h"
 #include "cli/slurm/step/step.h"
+#include "cli/slurm/step/step_record.h"
 
 namespace hai::cli::slurm {
 
@@ -31,6 +32,22 @@ Result<pid_t> start_on_terminal(const std::vector<std::string>& command,
 
 int exit_code_of_wait(int status);  // 128 + N for signal N
 
+// How a task ended: the body of task_ended between ranks.
+struct TaskEnd {
+  int code = 0;
+  TaskUsage used;  // of all its processes
+};
+std::string encode_task_end(const TaskEnd& end);
+TaskEnd decode_task_end(const std::string& body);  // of a rank of an older version without `used`
+
+// A child that has ended, as waitpid(2) would give it; 0 if there is none now.
+struct EndedChild {
+  pid_t pid = 0;
+  int status = 0;
+  TaskUsage used;
+};
+EndedChild take_ended_child();
+
 class TaskRunner {
  public:
   // `emit` is told output, error_output, task_ended, refused and mpi.
@@ -40,7 +57,7 @@ class TaskRunner {
   void take_mpi(uint32_t step, const std::string& body) { mpi_.take(step, body); }
   void add_polls(std::vector<pollfd>& polls) const;
   void on_ready(int fd);
-  bool on_exit(pid_t pid, int status);                // false: not one of these
+  bool on_exit(const EndedChild& child);              // false: not one of these
   void signal(int number);                            // all of them
   void type(uint32_t step, std::string_view bytes);   // into the terminal of its task
   void resize(uint32_t step, std::string_view size);  // "ROWS COLUMNS"

@@ -29,8 +29,14 @@ struct FakeJobPort : JobPort {
   void set_watchdog(Duration watchdog) override {
     calls.push_back("watchdog " + format_duration(watchdog));
   }
+  Status record_step(std::string_view line) override {
+    calls.push_back(fmt::format("record {}", line));
+    return ok();
+  }
+  void note_sdk() override { uses_sdk = true; }
 
   bool suspend = false;
+  bool uses_sdk = false;
   std::string state;
   std::vector<std::string> calls;
 };
@@ -64,6 +70,24 @@ TEST(JobRequests, AnswersEachOp) {
       port.calls,
       testing::ElementsAre("go_suspend", "checkpoint 5 /c 1.5", "checkpoint 6 /c 0", "progress 7",
                            "metric loss -0.5", "metric lr/head 1", "watchdog 1m30s"));
+}
+
+// What started the programs speaks here, and they would still not hear of a suspend request.
+TEST(JobRequests, ARecordOfAStepIsNotAWordOfAProgram) {
+  FakeJobPort port;
+  EXPECT_EQ(answer_job_request(R"({"op":"record_step","record":{"step":0,"name":"a\nb"}})", port),
+            R"({"ok":true})");
+  EXPECT_THAT(port.calls, testing::ElementsAre(R"(record {"name":"a\nb","step":0})"));
+  EXPECT_FALSE(port.uses_sdk);
+  EXPECT_THAT(answer_job_request(R"({"op":"record_step","record":[1]})", port),
+              HasSubstr("record must be an object"));
+  const std::string large(kStepRecordBytesMax, 'x');
+  EXPECT_THAT(
+      answer_job_request(R"({"op":"record_step","record":{"name":")" + large + "\"}}", port),
+      HasSubstr("bytes, at most 8192"));
+  EXPECT_EQ(port.calls.size(), 1u);
+  answer_job_request(R"({"op":"receive_suspend_command"})", port);
+  EXPECT_TRUE(port.uses_sdk);
 }
 
 TEST(JobRequests, RefusesJunkWithAnError) {

@@ -87,7 +87,7 @@ TEST(JsonViews, HaveTheShapesOfSlurm) {
   EXPECT_EQ(shown["time_limit"]["number"], 2);  // minutes, rounded up
   EXPECT_EQ(shown["start_time"]["set"], false);
   EXPECT_TRUE(document["errors"].empty());
-  const auto accounts = nlohmann::json::parse(accounts_document({job}, unix_micros(0)));
+  const auto accounts = nlohmann::json::parse(accounts_document({{.job = job}}, unix_micros(0)));
   EXPECT_EQ(accounts["jobs"][0]["state"]["current"][0], "RUNNING");
   v1::Node node;
   node.set_name("node-1");

@@ -58,6 +58,9 @@ TEST(SlurmOwnJob, AsksTheShimOfItsRank) {
   OneAnswer done("{\"ok\":true}\n");
   EXPECT_TRUE(leave_now(done.path()).is_ok());
   EXPECT_EQ(done.asked(), "{\"op\":\"go_suspend\"}\n");
+  OneAnswer kept("{\"ok\":true}\n");
+  EXPECT_TRUE(keep_step_record(kept.path(), R"({"step":0})").is_ok());
+  EXPECT_EQ(kept.asked(), "{\"op\":\"record_step\",\"record\":{\"step\":0}}\n");
 }
 
 TEST(SlurmOwnJob, WhatIsNoAnswerIsAnError) {

@@ -172,16 +172,22 @@ TEST(SlurmStep, ScriptSeesABatchJob) {
   EXPECT_FALSE(env.contains("HAI_SLURM_KEY"));
 }
 
+EndedChild await_child() {
+  siginfo_t info{};
+  EXPECT_EQ(::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+  return take_ended_child();
+}
+
 TEST(SlurmTasks, CanBeKilledAsSoonAsTheyAreStarted) {
   std::vector<Frame> told;
   TaskRunner runner({}, [&](const Frame& frame) { told.push_back(frame); });
   for (uint32_t step = 0; step < 100; ++step) {
     runner.start(step, {.node_tasks = 1, .tasks = 1, .nodes = 1, .command = {"/bin/sleep", "60"}});
     runner.kill(step);
-    int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, 0);
-    ASSERT_TRUE(runner.on_exit(pid, status));
-    ASSERT_EQ(told.back(), (Frame{FrameKind::task_ended, step, 0, "137"}));
+    ASSERT_TRUE(runner.on_exit(await_child()));
+    ASSERT_EQ(told.back().kind, FrameKind::task_ended);
+    ASSERT_EQ(told.back().step, step);
+    ASSERT_EQ(decode_task_end(told.back().body).code, 137);
   }
   EXPECT_TRUE(runner.is_idle());
 }
@@ -190,10 +196,13 @@ TEST(SlurmTasks, TellTheirOutputAndHowTheyEnded) {
   std::string output;
   std::string error;
   std::string end;
+  TaskEnd last;
   TaskRunner runner({{"PATH", "/node"}}, [&](const Frame& frame) {
     if (frame.kind == FrameKind::output) output += frame.body;
     if (frame.kind == FrameKind::error_output) error += frame.body;
-    if (frame.kind == FrameKind::task_ended) end = frame.body;
+    if (frame.kind != FrameKind::task_ended) return;
+    last = decode_task_end(frame.body);
+    end = std::to_string(last.code);
   });
   const auto run = [&](const std::vector<std::string>& command, const std::string& directory) {
     output = error = end = "";
@@ -203,9 +212,7 @@ TEST(SlurmTasks, TellTheirOutputAndHowTheyEnded) {
                      .directory = directory,
                      .command = command,
                      .environment = {"PATH=/usr/bin:/bin"}});
-    int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, 0);
-    ASSERT_TRUE(runner.on_exit(pid, status));
+    ASSERT_TRUE(runner.on_exit(await_child()));
   };
   run({"sh", "-c", "pwd; echo e >&2; exit 3"}, "/usr");
   EXPECT_EQ(output + error + end, "/usr\ne\n3");
@@ -213,6 +220,21 @@ TEST(SlurmTasks, TellTheirOutputAndHowTheyEnded) {
   EXPECT_EQ(error + end, "hai-slurm: error: no-such-program: No such file or directory\n127");
   run({"true"}, "/no/such/place");
   EXPECT_EQ(error + end, "hai-slurm: error: /no/such/place: No such file or directory\n127");
+  // All that the task waited for counts.
+  run({"sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exit 5"}, "/");
+  EXPECT_EQ(last.code, 5);
+  EXPECT_GT(last.used.cpu_time, 10ms);
+  EXPECT_GT(last.used.peak_memory_bytes, 100 << 10);
+  EXPECT_EQ(take_ended_child().pid, 0);
+}
+
+TEST(SlurmTasks, AnEndIsReadAsItWasWritten) {
+  const TaskEnd end = {.code = 137, .used = {.cpu_time = 1'500ms, .peak_memory_bytes = 4'096}};
+  EXPECT_EQ(encode_task_end(end), "137 1500000 4096");
+  EXPECT_EQ(decode_task_end("137 1500000 4096").code, 137);
+  EXPECT_EQ(decode_task_end("137 1500000 4096").used, end.used);
+  EXPECT_EQ(decode_task_end("3").code, 3);  // of a version that did not tell more
+  EXPECT_EQ(decode_task_end("3").used, TaskUsage{});
 }
 
 TEST(SlurmOutput, EveryTaskHasItsFileAndItsLabel) {
