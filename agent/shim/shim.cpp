@@ -35,8 +35,6 @@ constexpr Duration kWordsInterval = 1s;
 constexpr int kImageTriesMax = 10;
 // So many of the processes that are left behind are named.
 constexpr ptrdiff_t kNamedMax = 20;
-// Of some 10,000 steps; the oldest go.
-constexpr LogLimits kStepRecordLimits = {.total_bytes_max = 4 << 20, .file_bytes_max = 1 << 20};
 constexpr LineServerLimits kJobLimits = {.line_bytes_max = 512 << 10, .connections_max = 256};
 constexpr LineServerLimits kControlLimits = {.line_bytes_max = 4 << 10, .connections_max = 16};
 
@@ -81,6 +79,7 @@ Shim::Shim(asio::io_context& context, RankDirectory directory, LaunchFile launch
       launch_(std::move(launch)),
       user_(std::move(user)),
       spool_(std::move(spool)),
+      steps_(launch_.log_dir, launch_.key),
       life_(launch_.lease_until),
       timer_(context, [this] { time_passed(); }),
       cgroup_remover_(context, launch_.cgroups) {
@@ -344,22 +343,6 @@ void Shim::note_sdk() {
   if (status_.uses_sdk) return;
   status_.uses_sdk = true;
   publish();
-}
-
-Status Shim::record_step(std::string_view line) {
-  if (launch_.key.rank != 0) return failed_precondition("steps are recorded by rank 0");
-  if (!steps_) {
-    const std::string directory = step_record_directory(launch_.log_dir, launch_.key);
-    if (::mkdir(directory.c_str(), 0750) != 0 && errno != EEXIST)
-      return internal("cannot make {}: {}", directory, errno_text(errno));
-    Result<LogSpool> spool = LogSpool::open(directory, kStepRecordLimits);
-    if (!spool.is_ok()) return spool.status();
-    steps_ = std::move(spool).value();
-  }
-  LogSpool::Source source;
-  steps_->append(source, line, system_now());
-  steps_->finish(source, system_now());
-  return ok();
 }
 
 void Shim::suspend(Duration grace, bool tell_by_signal) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "agent/os/boot_clock.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/log_spool.h"
 #include "agent/os/rank_directory.h"
@@ -25,6 +26,7 @@
 #include "agent/shim/program.h"
 #include "agent/shim/rank_life.h"
 #include "agent/shim/save_signal.h"
+#include "agent/shim/step_spool.h"
 #include "agent/shim/user_identity.h"
 
 namespace hai {
@@ -54,7 +56,7 @@ class Shim final : private JobPort, private ControlPort {
   std::string whole_life_state() const override;
   void set_whole_life_state(std::string state) override;
   void set_watchdog(Duration watchdog) override;
-  Status record_step(std::string_view line) override;
+  Status record_step(std::string_view line) override { return steps_.add(line, system_now()); }
   void note_sdk() override;
 
   void suspend(Duration grace, bool tell_by_signal) override;
@@ -100,7 +102,7 @@ class Shim final : private JobPort, private ControlPort {
   const Result<UserIdentity> user_;
   LogSpool spool_;
   LogSpool::Source agents_lines_;
-  std::optional<LogSpool> steps_;  // their record, once there is one
+  StepSpool steps_;
   RankLife life_;
   RankStatus status_;
   RankUsage usage_;  // of the processes that have ended

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import unittest
 
-from cluster import EXAMPLES, ClusterTest, eventually, programs
+from cluster import EXAMPLES, eventually, programs
+from slurm_commands import SlurmClusterTest
 from slurm_scripts import SlurmScripts
 
 SCRIPT = """#!/bin/bash
@@ -42,31 +43,8 @@ int main(int count, char** words) {
 """
 
 
-class SlurmTest(SlurmScripts, ClusterTest):
+class SlurmTest(SlurmScripts, SlurmClusterTest):
     shape = {"name": "slurm", "nodes": 3, "gpus": 4}
-
-    def call(self, command, *words, stdin=None, env=None, seconds=90):
-        return subprocess.run(
-            [str(programs() / "slurm" / command), *map(str, words)],
-            input=stdin,
-            stdin=None if stdin is not None else subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            cwd=self.cluster.work,
-            env=self.cluster.environment(**(env or {})),
-        )
-
-    def good(self, command, *words, **options):
-        done = self.call(command, *words, **options)
-        self.assertEqual(done.returncode, 0, f"{command} {words}: {done.stdout}{done.stderr}")
-        return done.stdout
-
-    def submit(self, *words, **options):
-        out = self.good("sbatch", *words, **options)
-        found = re.fullmatch(r"Submitted batch job (\d+)\n", out)
-        self.assertTrue(found, out)
-        return int(found[1])
 
     def test_batch_script_runs_once_and_its_steps_everywhere(self):
         path = self.cluster.file("steps.sh", SCRIPT)
@@ -246,16 +224,6 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertEqual(self.cluster.job(job)["attempt"], 2)
         self.assertEqual((self.cluster.work / f"slurm-{job}.out").read_text(), "up\nnoticed\n")
 
-    def test_a_script_with_steps_is_still_told_to_leave(self):
-        job = self.submit(
-            stdin="#!/bin/bash\n[ $SLURM_RESTART_COUNT = 0 ] || exit 0\n"
-            "trap 'echo told; exit 0' TERM\nsrun true\necho up\nwhile :; do sleep 0.1; done\n",
-        )
-        eventually("it is up", lambda: "up\n" in self.cluster.log(job))
-        self.good("scontrol", "requeue", job)
-        self.cluster.wait_end(job)
-        self.assertIn("told\n", (self.cluster.work / f"slurm-{job}.out").read_text())
-
     def test_a_lost_node_is_no_failure_of_the_script(self):
         self.lose_a_node("srun true")
 
@@ -379,39 +347,6 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertRegex(self.good("sacct", "-j", job, "-X", "-n", "-P", "-o", "MaxRSS"), r"^\d+K$")
         self.assertEqual(self.good("sacct", "-n", "--name", "ended", "-S", "now+1hour"), "")
 
-    def test_steps_are_recorded_and_shown(self):
-        go = self.cluster.work / "go-on"
-        go.unlink(missing_ok=True)
-        job = self.submit(
-            "-J", "stepped", "-N2", "--ntasks-per-node=2",
-            stdin="#!/bin/bash\nsrun -n3 sh -c 'exit $SLURM_PROCID'\n"
-            f"srun -N1 -n1 -c2 --gpus=1 sh -c 'until [ -e {go} ]; do sleep 0.1; done'\nexit 0\n",
-        )
-        self.cluster.wait_running(job)
-        running = lambda *words: self.good("squeue", "-h", "-o", "%i|%j|%u", *words)  # noqa: E731
-        eventually("it runs", lambda: running("-s", "-j", job).startswith(f"{job}.1|sh|"))
-        self.assertEqual(running(f"--steps={job}.0"), "")  # it has ended
-        self.assertIn("STEPID", self.good("squeue", "-s", "-j", job))
-        shown = self.good("scontrol", "show", "step", f"{job}.1")
-        self.assertIn("State=RUNNING", shown)
-        self.assertIn("Nodes=1 CPUs=2 Tasks=1 Name=sh TRES=cpu=2,node=1,gres/gpu=1\n", shown)
-        fields = "JobID,JobName,State,ExitCode,NTasks,AllocCPUS"
-        account = lambda *words: self.good("sacct", "-n", "-P", "-o", fields, *words)  # noqa: E731
-        self.assertIn(f"{job}.1|sh|RUNNING|0:0|1|2\n", account("-j", job))
-        go.touch()
-        self.cluster.wait_end(job)
-        rows = account("-j", job).splitlines()
-        self.assertTrue(rows[1].startswith(f"{job}.batch|batch|COMPLETED|0:0|"), rows)
-        self.assertEqual(rows[2:], [f"{job}.0|sh|FAILED|2:0|3|", f"{job}.1|sh|COMPLETED|0:0|1|2"])
-        self.assertEqual(account("-j", f"{job}.1"), f"{job}.1|sh|COMPLETED|0:0|1|2\n")
-        self.assertEqual(len(account("-X", "-j", job).splitlines()), 1)
-        self.assertRegex(self.good("sacct", "-nP", "-j", f"{job}.1", "-o", "MaxRSS"), r"^\d+K\n$")
-        steps = json.loads(self.good("sacct", "-j", job, "--json"))["jobs"][0]["steps"]
-        self.assertEqual([step["step"]["id"]["step_id"] for step in steps], ["batch", "0", "1"])
-        self.assertEqual(steps[1]["tasks"]["count"], 3)
-        refused = self.call("scancel", f"{job}.1")
-        self.assertIn("name a whole job", refused.stderr)
-
     def test_options_from_the_environment(self):
         script = "#!/bin/sh\n#SBATCH -J of-script -N 2\nsrun -l hostname\n"
         env = {"SBATCH_JOB_NAME": "of-env", "SBATCH_GPUS_PER_NODE": "1", "SQUEUE_FORMAT": "%j!%D"}
@@ -481,26 +416,6 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.good("scancel", first, second)
         self.cluster.wait_end(first, "stopped")
         self.cluster.wait_end(second, "stopped")
-
-    def test_sattach_follows_what_the_steps_write(self):
-        go = self.cluster.work / "go"
-        script = self.cluster.file("attached.sh", "#!/bin/sh\nsrun -n2 sh -c 'echo early; while [ ! -e go ]; do sleep 0.1; done; echo late $SLURM_PROCID'; exit 3\n")
-        job = self.submit("-n2", script)
-        self.cluster.wait_running(job)
-        following = subprocess.Popen(
-            [str(programs() / "slurm" / "sattach"), f"{job}.0"], env=self.cluster.environment(),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        self.addCleanup(following.kill)
-        self.assertEqual([following.stdout.readline() for _ in range(2)], ["early\n"] * 2)
-        go.touch()  # not before it follows
-        out, error = following.communicate(timeout=60)
-        self.assertEqual((following.returncode, sorted(out.split("\n"))), (3, ["", "late 0", "late 1"]), error)
-        done = self.call("sattach", job)
-        self.assertEqual((done.returncode, done.stdout), (4, ""))
-        self.assertIn(f"job {job} has ended: hai logs {job} shows what it wrote", done.stderr)
-        self.assertEqual(self.call("sattach").returncode, 2)
-        self.assertEqual(self.call("sattach", "999999").returncode, 3)
 
     def test_mpirun_over_the_nodes_of_a_job(self):
         if not shutil.which("mpicc") or not shutil.which("mpirun"):
