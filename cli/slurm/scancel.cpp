@@ -59,8 +59,15 @@ bool is_named_by(const std::vector<std::string>& names, const v1::Job& job) {
   });
 }
 
+// "17_[3-9]", "" if all are made.
+std::string tasks_to_come(const v1::Job& array) {
+  const std::string& indices = array.array().to_come();
+  return indices.empty() ? "" : fmt::format("{}_[{}]", array.id(), indices);
+}
+
 // The jobs that the filters mean; among `names`, if there are any. An array is PENDING until all
-// its tasks are made, whatever these do: with states only tasks are chosen.
+// its tasks are made, whatever these do: with states only tasks are chosen, those still to come
+// as waiting ones.
 Result<std::vector<std::string>> choose_jobs(Client& client, const ParsedWords& options,
                                              const std::vector<std::string>& names,
                                              const std::vector<std::string>& states) {
@@ -77,8 +84,9 @@ Result<std::vector<std::string>> choose_jobs(Client& client, const ParsedWords& 
       continue;
     }
     if (!states.empty() && job.has_array()) {
-      tell(kScancel, fmt::format("{}: tasks that are not made yet stay; scancel {} ends them all",
-                                 array_id_text(job), job.id()));
+      const Result<std::vector<std::string>> waiting = parse_job_ids(tasks_to_come(job));
+      RETURN_IF_ERROR(waiting.status());
+      chosen.insert(chosen.end(), waiting.value().begin(), waiting.value().end());
       continue;
     }
     chosen.push_back(std::to_string(job.id()));

@@ -222,13 +222,16 @@ class RequestsTest(cluster.ClusterTest):
     def test_a_filter_of_states_chooses_tasks_and_no_array(self):
         array = self.cluster.exec("sleep 600", "--gpus", 1, "--array", "0-9999", "--name", "wide")
         self.cluster.wait_running(f"{array}_0")
-        done = self.slurm("scancel", "-t", "PENDING", array)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, rf"{array}_\[[1-9]\d*-9999\]: tasks that are not made yet stay")
         queued = self.cluster.hai("stop", "wide*", "--state", "queued")
         self.assertIn(f"array {array}: its tasks that are not made yet stay", queued.err)
         self.assertEqual(self.cluster.job(f"{array}_0")["state"], "running")
         self.assertIsNone(self.cluster.job(array)["ended_at"])
+        done = self.slurm("scancel", "-t", "PENDING", array)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        told = self.cluster.json("status", array)["array"]
+        self.assertEqual((told["made"], told["to_come"]), (10_000, ""), told)
+        self.assertEqual(told["stopped"] + told["unfinished"], 10_000, told)
+        self.assertEqual(self.cluster.job(f"{array}_0")["state"], "running")
         self.cluster.ok("stop", array)
         self.cluster.wait_end(array, "stopped")
 
