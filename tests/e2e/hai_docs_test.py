@@ -13,7 +13,7 @@ def hai(*words):
 
 def rows():
     """The table below "Commands": its two cells, row by row."""
-    text = (REPOSITORY / "docs" / "hai.md").read_text().split("## Commands")[1]
+    text = (REPOSITORY / "docs" / "hai.md").read_text().split("## Commands")[1].split("\n## ")[0]
     cells = re.findall(r"^\| (.*?) \| (.*?) \|$", text, re.M)
     return [(there, here) for there, here in cells if there not in ("there", "---")]
 

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <set>
+
 #include "agent/core/environment.h"
 #include "agent/os/launch_file.h"
 #include "common/life_state.h"
@@ -93,6 +96,36 @@ TEST(Environment, TellsProgramsWrittenForHaiWhatTheyRead) {
   for (const auto& [name, text] : expected) EXPECT_EQ(value(env, name), text) << name;
   order.watchdog = 90s;
   EXPECT_EQ(value(build_environment(order, kPaths), "HF_WATCHDOG_TIME"), "90");
+}
+
+// The table of docs/hai.md.
+TEST(Environment, HasTheVariablesOfHaiThatTheDocumentSaysItHas) {
+  LaunchRank order = gang_of_two();
+  order.watchdog = 90s;
+  const Environment env = build_environment(order, kPaths);
+  const std::set<std::string> of_the_account = {"MARSV2_UID", "HOME"};  // the shim's
+  std::ifstream file(HAI_DOCS);
+  std::string line;
+  while (std::getline(file, line) && line != "## Environment variables") continue;
+  int told = 0;
+  int not_told = 0;
+  while (std::getline(file, line) && !line.starts_with("## ")) {
+    if (!line.starts_with("| `")) continue;
+    const size_t bar = line.find(" | ");
+    const std::string here = line.substr(bar + 3, line.find(" | ", bar + 3) - bar - 3);
+    const bool is_told = here == "every rank" || here == "with `watchdog_time`";
+    const bool is_of_git = here == "with `git_remote_repo`";  // `hai run` tells it
+    ASSERT_TRUE(is_told || is_of_git || here == "not set") << line;
+    for (size_t at = line.find('`'); at < bar; at = line.find('`', at + 1)) {
+      const size_t end = line.find('`', at + 1);
+      const std::string name = line.substr(at + 1, end - at - 1);
+      EXPECT_EQ(env.contains(name), is_told && !of_the_account.contains(name)) << name;
+      ++(is_told ? told : not_told);
+      at = end;
+    }
+  }
+  EXPECT_GT(told, 20);
+  EXPECT_GT(not_told, 30);
 }
 
 TEST(Environment, TorchPerNodeLeavesNumberingToTorchrun) {
