@@ -253,7 +253,11 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
   add_progress(job, now, card);
   add_last_end(job, attempts, card);
   card.add("workspace", job.workspace());
-  card.add("runs", job.entrypoint() + (job.parameters().empty() ? "" : " " + job.parameters()));
+  // No job is without a program: what is not told is not for who asks.
+  card.add("runs",
+           job.entrypoint().empty()
+               ? fmt::format("(shown to {}, who shares a user group, and operators)", job.user())
+               : job.entrypoint() + (job.parameters().empty() ? "" : " " + job.parameters()));
   card.add("tags", join({job.tags().begin(), job.tags().end()}, ", "));
   return card.text + attempts_table(attempts, now, terminal);
 }

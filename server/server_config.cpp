@@ -149,8 +149,8 @@ void read_secrets(YamlReader& reader, ServerConfig* config) {
 
 void read_visibility(YamlReader& reader, Visibility* out) {
   size_t index = 0;
-  if (!reader.choice("visibility", &index, {"all", "team", "own"})) return;
-  *out = std::array{Visibility::all, Visibility::team, Visibility::own}[index];
+  if (!reader.choice("visibility", &index, {"open", "all", "team", "own"})) return;
+  *out = static_cast<Visibility>(index);  // in the order of its words
 }
 
 void read_authority(YamlReader& reader, ServerConfig* config) {

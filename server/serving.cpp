@@ -160,10 +160,7 @@ struct Serving::Impl {
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       if (!events.is_wanted()) return;
       std::vector<EventHub::Frame> frames;
-      for (const Event& event : durable) {
-        frames.push_back(
-            {event, event_frame(view_event(state, event)), job_owner(state, event.body)});
-      }
+      for (const Event& event : durable) frames.push_back(event_frame(state, event));
       events.push(std::move(frames));
     });
     feed.set_standing_callback([this] { standing_changed(); });

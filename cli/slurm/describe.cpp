@@ -111,8 +111,8 @@ std::string describe_job(const v1::Job& job, std::optional<Allotment> given, Uni
                    job.gpus_per_node() == 0 ? "NO" : "OK"));
   line(fmt::format("Command={}", plan && !plan->command.empty() ? plan->command[0]
                                  : plan                         ? or_null(plan->script)
-                                                                : job.entrypoint()));
-  line(fmt::format("WorkDir={}", job.workspace()));
+                                                                : or_null(job.entrypoint())));
+  line(fmt::format("WorkDir={}", or_null(job.workspace())));
   line(fmt::format("StdErr={}",
                    plan && !plan->error.empty() ? output_path(job, *plan, plan->error) : out));
   line("StdIn=/dev/null");

@@ -262,7 +262,7 @@ std::string job_value(const v1::Job& job, char letter, UnixTime now) {
     case 'N':
       return node_list(job);
     case 'o':
-      return job.entrypoint();
+      return job.entrypoint().empty() ? "(null)" : job.entrypoint();  // that of others is hidden
     case 'p':
     case 'Q':
       return std::to_string(priority_number(job));
@@ -287,7 +287,7 @@ std::string job_value(const v1::Job& job, char letter, UnixTime now) {
     case 'y':
       return "0";
     case 'Z':
-      return job.workspace();
+      return job.workspace().empty() ? "(null)" : job.workspace();
     default:  // accounts, comments, reservations: hai has none
       return "(null)";
   }

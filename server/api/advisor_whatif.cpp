@@ -196,9 +196,9 @@ struct Thought {
     const Job& settled = *state.find(job);
     WhyView& why = found.job.emplace();
     why.job = view_job(state, settled, {});
+    if (settled.is_waiting()) why.job.pending_reason = after.cluster.pending_reason(job);
+    why.job = visible_view(std::move(why.job), sight);
     if (settled.is_waiting()) {
-      why.job.pending_reason = after.cluster.pending_reason(job);
-      why.job.pending_reason->text = sight.clean(std::move(why.job.pending_reason->text));
       why.facts = visible_facts(blocking_set(state, knobs, now, job), sight);
     }
     if (changed.find(job)->is_waiting() && !settled.held) {

@@ -42,10 +42,10 @@ bool is_for_operators(const EventBody& body) {
          std::holds_alternative<KnobUnset>(body);
 }
 
-bool is_seen(const EventFilter& filter, const EventBody& body, const std::string& owner) {
-  const JobId about = job_of(body);
-  if (!about) return !tells_of_jobs(body);
-  return about == filter.job || filter.sight.sees(owner);
+bool is_seen(const Sight& sight, const EventBody& body, const std::string& owner) {
+  if (!job_of(body)) return !(sight.misses_jobs() && tells_of_jobs(body));
+  const Seen seen = sight.of(owner);
+  return seen == Seen::row ? !is_program_word(body) : seen != Seen::nothing;
 }
 
 template <typename... Bodies>
@@ -64,6 +64,11 @@ Status check_kind(const std::string& kind) {
 
 }  // namespace
 
+bool is_program_word(const EventBody& body) {
+  return std::holds_alternative<CheckpointReported>(body) ||
+         std::holds_alternative<LifeStateSet>(body);
+}
+
 std::string job_owner(const ClusterState& state, const EventBody& body) {
   if (const auto* submitted = std::get_if<JobSubmitted>(&body)) return submitted->user;
   const Job* job = state.find(job_of(body));
@@ -71,9 +76,11 @@ std::string job_owner(const ClusterState& state, const EventBody& body) {
 }
 
 Result<EventFilter> EventFilter::make(const ClusterState& state, const Actor& actor,
-                                      const Sight& sight, JobId job, const std::string& nodes,
+                                      const Sight& sight, JobId job, const std::string& owner,
+                                      const std::string& nodes,
                                       const std::vector<std::string>& kinds) {
-  EventFilter filter{.job = job, .sees_people = actor.is_operator(), .sight = sight};
+  EventFilter filter{
+      .job = job, .sees_people = actor.is_operator(), .sight = sight, .owner = owner};
   for (const std::string& kind : kinds) {
     RETURN_IF_ERROR(check_kind(kind));
     filter.kinds.insert(kind);
@@ -84,13 +91,18 @@ Result<EventFilter> EventFilter::make(const ClusterState& state, const Actor& ac
   return filter;
 }
 
-bool EventFilter::passes(const ClusterState& state, const Event& event) const {
-  return passes(event, sight.is_limited() ? job_owner(state, event.body) : std::string());
+std::string EventFilter::owner_of(const ClusterState& state, const Event& event) const {
+  if (!sight.is_limited()) return "";
+  return job && job_of(event.body) == job ? owner : job_owner(state, event.body);
 }
 
-bool EventFilter::passes(const Event& event, const std::string& owner) const {
-  if (sight.is_limited() && !is_seen(*this, event.body, owner)) return false;
+bool EventFilter::passes(const ClusterState& state, const Event& event) const {
+  return passes(event, owner_of(state, event));
+}
+
+bool EventFilter::passes(const Event& event, const std::string& whose) const {
   if (job && job_of(event.body) != job) return false;
+  if (sight.is_limited() && !is_seen(sight, event.body, job ? owner : whose)) return false;
   if (!nodes.empty() && !concerns(event.body, nodes)) return false;
   if (!kinds.empty() && !kinds.contains(kind_of(event.body))) return false;
   return sees_people || !is_for_operators(event.body);

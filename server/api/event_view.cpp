@@ -271,8 +271,7 @@ std::string subject_of(const ClusterState& state, const EventBody& body) {
       body);
 }
 
-// Environments may hold passwords, and the history is read by everybody; what is sealed stays in
-// the store.
+// What is sealed stays in the store, and environments may hold passwords: events are read by many.
 std::string public_json(const EventBody& body) {
   if (const auto* set = std::get_if<SecretSet>(&body)) {
     SecretSet copy = *set;
@@ -281,29 +280,68 @@ std::string public_json(const EventBody& body) {
   }
   const auto* submitted = std::get_if<JobSubmitted>(&body);
   if (submitted == nullptr) return to_json(body);
-  auto spec = std::make_shared<JobSpec>(*submitted->spec);
-  spec->environments.clear();
-  spec->secrets.clear();
   JobSubmitted copy = *submitted;
-  copy.spec = spec;
+  copy.spec = shown_spec(copy.spec, Seen::program);
   return to_json(EventBody(std::move(copy)));
+}
+
+template <typename Body>
+std::optional<EventBody> without(const Body& body, std::string Body::*words) {
+  if ((body.*words).empty()) return std::nullopt;
+  Body row = body;
+  (row.*words).clear();
+  return row;
 }
 
 }  // namespace
 
-EventView view_event(const ClusterState& state, const Event& event, const Sight& sight) {
+std::optional<EventBody> row_of(const EventBody& body) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&body)) {
+    JobSubmitted row = *submitted;
+    row.request_id.clear();
+    row.spec = shown_spec(row.spec, Seen::row);
+    return row;
+  }
+  if (const auto* edited = std::get_if<JobEdited>(&body)) {
+    if (!edited->tags) return std::nullopt;
+    JobEdited row = *edited;
+    row.tags.reset();
+    return row;
+  }
+  if (const auto* ending = std::get_if<AttemptEnding>(&body)) {
+    AttemptEnding row = *ending;
+    row.end.reason.clear();
+    return row;
+  }
+  if (const auto* rank = std::get_if<RankEnded>(&body)) return without(*rank, &RankEnded::message);
+  if (const auto* end = std::get_if<AttemptEnded>(&body))
+    return without(*end, &AttemptEnded::reason);
+  if (const auto* end = std::get_if<JobFinished>(&body)) return without(*end, &JobFinished::reason);
+  if (const auto* stop = std::get_if<JobStopRequested>(&body)) {
+    return without(*stop, &JobStopRequested::reason);
+  }
+  if (const auto* again = std::get_if<JobRequeued>(&body))
+    return without(*again, &JobRequeued::reason);
+  if (const auto* again = std::get_if<JobReopened>(&body))
+    return without(*again, &JobReopened::reason);
+  return std::nullopt;
+}
+
+EventView view_event(const ClusterState& state, const Event& event, const Sight& sight,
+                     const std::string& owner) {
+  std::optional<EventBody> row;
+  if (sight.is_limited() && sight.of(owner) < Seen::program) row = row_of(event.body);
+  const EventBody& body = row ? *row : event.body;
   EventView view{.seq = event.seq,
                  .at = event.time,
                  .actor = event.actor,
-                 .kind = std::string(kind_of(event.body)),
-                 .subject = subject_of(state, event.body),
-                 .text = sight.clean(std::visit(Sentence{state}, event.body)),
-                 .body_json = sight.clean(public_json(event.body)),
-                 .job = job_of(event.body).value};
-  if (const auto* reported = std::get_if<CheckpointReported>(&event.body)) {
-    view.checkpoint = *reported;
-  }
-  if (NodeId node = node_of(event.body)) view.node = Sentence{state}.name_of(node);
+                 .kind = std::string(kind_of(body)),
+                 .subject = subject_of(state, body),
+                 .text = sight.clean(std::visit(Sentence{state}, body)),
+                 .body_json = sight.clean(public_json(body)),
+                 .job = job_of(body).value};
+  if (const auto* reported = std::get_if<CheckpointReported>(&body)) view.checkpoint = *reported;
+  if (NodeId node = node_of(body)) view.node = Sentence{state}.name_of(node);
   return view;
 }
 

@@ -22,6 +22,11 @@ struct EventView {
   std::optional<CheckpointReported> checkpoint;  // of checkpoint_reported
 };
 
-EventView view_event(const ClusterState& state, const Event& event, const Sight& sight = {});
+// `owner` as EventFilter::owner_of() gives it.
+EventView view_event(const ClusterState& state, const Event& event, const Sight& sight = {},
+                     const std::string& owner = {});
+
+// As who sees no more than a row of its job is told of it; null where that is all of it.
+std::optional<EventBody> row_of(const EventBody& body);
 
 }  // namespace hai

@@ -32,11 +32,12 @@ bool contains(std::string_view text, std::string_view wanted) {
   return found != text.end();
 }
 
-bool has_text(const Job& job, const std::string& text) {
+bool has_text(const Job& job, const std::string& text, Seen seen) {
   std::string wanted = text;
   for (char& c : wanted) c = to_lower(c);
   if (contains(job.spec->name, wanted) || contains(job.user, wanted)) return true;
   if (std::to_string(job.id.value) == wanted) return true;
+  if (seen < Seen::program) return false;
   return std::ranges::any_of(job.spec->tags,
                              [&](const std::string& tag) { return contains(tag, wanted); });
 }
@@ -128,7 +129,10 @@ Result<JobPlace> parse_place(std::string_view cursor) {
   return place;
 }
 
-bool matches(const Job& job, const JobListRequest& request, const std::string& user) {
+bool matches(const Job& job, const JobListRequest& request, const std::string& user,
+             const Sight& sight) {
+  const Seen seen = sight.of(job.user);
+  if (seen == Seen::nothing) return false;
   if (!user.empty() && job.user != user) return false;
   if (request.array) {
     if (!job.array_task || job.array_task->array != request.array) return false;
@@ -136,6 +140,7 @@ bool matches(const Job& job, const JobListRequest& request, const std::string& u
     return false;
   }
   if (!request.group.empty() && job.spec->group != request.group) return false;
+  if (!request.tags.empty() && seen < Seen::program) return false;
   for (const std::string& tag : request.tags) {
     if (std::ranges::find(job.spec->tags, tag) == job.spec->tags.end()) return false;
   }
@@ -149,7 +154,7 @@ bool matches(const Job& job, const JobListRequest& request, const std::string& u
   } else if (!request.include_finished && job.is_terminal()) {
     return false;
   }
-  return request.text.empty() || has_text(job, request.text);
+  return request.text.empty() || has_text(job, request.text, seen);
 }
 
 bool wants_finished(const JobListRequest& request) {
@@ -158,22 +163,21 @@ bool wants_finished(const JobListRequest& request) {
   return std::ranges::any_of(request.states, [](JobState state) { return is_terminal(state); });
 }
 
-JobView visible_view(JobView view, const Actor& actor, const Sight& sight) {
-  if (sight.is_limited()) {
-    view.end_reason = sight.clean(std::move(view.end_reason));
-    view.last_attempt_reason = sight.clean(std::move(view.last_attempt_reason));
-    if (view.pending_reason) {
-      view.pending_reason->text = sight.clean(std::move(view.pending_reason->text));
-    }
+JobView visible_view(JobView view, const Sight& sight) {
+  const Seen seen = sight.of(view.user);
+  if (seen < Seen::program) {
+    view.end_reason.clear();
+    view.last_attempt_reason.clear();
+    view.checkpoint.reset();
+    view.progress_step.reset();
+    view.whole_life_state.clear();
   }
-  if (view.user == actor.user || actor.is_operator() ||
-      (view.spec->environments.empty() && view.spec->secrets.empty())) {
-    return view;
+  view.end_reason = sight.clean(std::move(view.end_reason));
+  view.last_attempt_reason = sight.clean(std::move(view.last_attempt_reason));
+  if (view.pending_reason) {
+    view.pending_reason->text = sight.clean(std::move(view.pending_reason->text));
   }
-  auto spec = std::make_shared<JobSpec>(*view.spec);
-  spec->environments.clear();
-  spec->secrets.clear();
-  view.spec = std::move(spec);
+  view.spec = shown_spec(std::move(view.spec), seen);
   return view;
 }
 

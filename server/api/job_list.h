@@ -64,10 +64,12 @@ struct JobPage {
 };
 
 // Whether the list shows it, but for `reasons`. `user` is whose jobs are asked for, "" = anybody's.
-bool matches(const Job& job, const JobListRequest& request, const std::string& user);
+// Whoever sees no more than a row does not find it by its tags.
+bool matches(const Job& job, const JobListRequest& request, const std::string& user,
+             const Sight& sight);
 bool wants_finished(const JobListRequest& request);
-// Other people's environments may hold passwords; and reasons name other jobs.
-JobView visible_view(JobView view, const Actor& actor, const Sight& sight);
+// As much of it as is seen.
+JobView visible_view(JobView view, const Sight& sight);
 
 // From memory alone. On the loop's thread.
 void scan_jobs(Controller& controller, const Caller& caller, JobListRequest request,

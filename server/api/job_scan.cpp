@@ -52,16 +52,16 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
     while (it != jobs.begin() && budget > 0) {
       const Job& job = (--it)->second;
       --budget;
-      if (!sight_->sees(job.user) || !matches(job, request_, user)) continue;
+      if (!matches(job, request_, user, *sight_)) continue;
       if (!request_.reasons.empty()) {
         budget -= kReasonCost;
         if (!has_reason(context, job)) continue;
       }
       ++total_;
       consider(job);
-      if (is_enough()) return finish(context, actor);
+      if (is_enough()) return finish(context);
     }
-    if (it == jobs.begin()) return finish(context, actor);
+    if (it == jobs.begin()) return finish(context);
     below_ = it->first;
     next();
   }
@@ -90,7 +90,7 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
            best_.size() > static_cast<size_t>(request_.limit);
   }
 
-  void finish(const Controller::ReadContext& context, const Actor& actor) {
+  void finish(const Controller::ReadContext& context) {
     JobPage page;
     if (request_.count_all) page.total = total_;
     const auto limit = static_cast<size_t>(request_.limit);
@@ -101,8 +101,7 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
       // It may have ended and been forgotten since its slice.
       const Job* job = context.state.find(place.id);
       if (job == nullptr) continue;
-      page.jobs.push_back(
-          visible_view(view_job(context.state, *job, context.soft), actor, *sight_));
+      page.jobs.push_back(visible_view(view_job(context.state, *job, context.soft), *sight_));
     }
     if (best_.size() > limit && last != nullptr) {
       if (request_.order.is_newest_first()) page.next = last->id;

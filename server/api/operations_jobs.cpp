@@ -12,17 +12,20 @@ namespace hai {
 
 namespace {
 
-// As it can be submitted again. Environments may hold passwords: only its owner and operators see
-// them.
+// As it can be submitted again by who sees all of it.
 std::string spec_of(const Queries::FoundJob& found) {
-  JobSpec spec = *found.job.spec;
-  spec.priority = found.job.priority;
+  const std::shared_ptr<const JobSpec> shown = shown_spec(found.job.spec, found.seen);
   std::string hidden;
-  if (!found.may_control && !(spec.environments.empty() && spec.secrets.empty())) {
-    hidden = "# environments and secrets: shown to " + found.job.user + " and operators only\n";
-    spec.environments.clear();
-    spec.secrets.clear();
+  if (found.seen < Seen::program) {
+    hidden =
+        fmt::format("# what it runs: shown to {}, who shares a user group, and operators only\n",
+                    found.job.user);
+  } else if (shown != found.job.spec) {
+    hidden =
+        fmt::format("# environments and secrets: shown to {} and operators only\n", found.job.user);
   }
+  JobSpec spec = *shown;
+  spec.priority = found.job.priority;
   return hidden + format_job_spec_yaml(spec);
 }
 
@@ -162,6 +165,9 @@ Prepared<v1::Progress> Operations::GetProgress(const v1::GetProgressRequest& req
   return [this, job = request.job()](const Caller& caller, Answer<v1::Progress> answer) {
     parts_.queries.find_job(caller, job, [this, answer](Result<Queries::FoundJob> found) {
       if (!found.is_ok()) return answer(found.status());
+      // Its program says how far it is.
+      if (found.value().seen < Seen::program)
+        return answer(Fill<v1::Progress>([](v1::Progress&) {}));
       answer(Fill<v1::Progress>(
           [points = parts_.observatory.progress().points(found.value().job.id)](
               v1::Progress& reply) { add_all(points, reply.mutable_points()); }));

@@ -139,11 +139,10 @@ class Queries {
   void list_secrets(const Caller& caller, const std::string& user, Done<std::vector<Secret>> done);
 
   // The job itself, from memory or history, with the state it belongs to; for logs and watchers.
-  // `may_control` is whether it is the caller's or he is an operator.
   struct FoundJob {
     Job job;
     JobView view;
-    bool may_control = false;
+    Seen seen = Seen::nothing;  // by the caller, who may control it if that is all
     // Whether he may read its logs, and it is a job that has some: an array's are its tasks'.
     Status check_log() const;
   };

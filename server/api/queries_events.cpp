@@ -23,7 +23,7 @@ std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterStat
     for (int64_t seq = *request.after_seq; seq < feed.last_seq();) {
       const Event& event = *feed.find(++seq);
       if (!filter.passes(state, event)) continue;
-      page.events.push_back(view_event(state, event, filter.sight));
+      page.events.push_back(view_event(state, event, filter.sight, filter.owner_of(state, event)));
       if (page.events.size() == limit) {
         if (seq < feed.last_seq()) page.next = seq;
         page.seen_to = seq;
@@ -38,7 +38,7 @@ std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterStat
   for (; seq > feed.before_first(); --seq) {
     const Event& event = *feed.find(seq);
     if (!filter.passes(state, event)) continue;
-    page.events.push_back(view_event(state, event, filter.sight));
+    page.events.push_back(view_event(state, event, filter.sight, filter.owner_of(state, event)));
     if (page.events.size() == limit) {
       if (seq > 1) page.next = seq;
       return page;
@@ -64,13 +64,13 @@ void Queries::list_events(const Caller& caller, const EventListRequest& request,
   if (request.after_seq.value_or(0) < 0 || request.before_seq.value_or(0) < 0) {
     return done(invalid_argument("event numbers are not negative"));
   }
-  auto list = [this, caller, request, done](JobId job) {
+  auto list = [this, caller, request, done](JobId job, const std::string& owner) {
     controller_.read(
         caller,
-        [this, caller, request, done, job](const Controller::ReadContext& context,
-                                           const Actor& actor) {
+        [this, caller, request, done, job, owner](const Controller::ReadContext& context,
+                                                  const Actor& actor) {
           Result<EventFilter> filter =
-              EventFilter::make(context.state, actor, sight_of(context.state, actor), job,
+              EventFilter::make(context.state, actor, sight_of(context.state, actor), job, owner,
                                 request.node, request.kinds);
           if (!filter.is_ok()) return done(filter.status());
           const bool is_stale = context.stale_since.has_value();
@@ -94,10 +94,10 @@ void Queries::list_events(const Caller& caller, const EventListRequest& request,
         },
         done);
   };
-  if (request.job.empty()) return list(JobId{});
+  if (request.job.empty()) return list(JobId{}, "");
   find_job(caller, request.job, [list, done](Result<FoundJob> found) {
     if (!found.is_ok()) return done(found.status());
-    list(found.value().job.id);
+    list(found.value().job.id, found.value().job.user);
   });
 }
 
@@ -115,7 +115,8 @@ void Queries::events_of_history(const Caller& caller, const EventQuery& query,
               EventPage page;
               for (const Event& event : events) {
                 if (!filter.passes(context.state, event)) continue;
-                page.events.push_back(view_event(context.state, event, filter.sight));
+                page.events.push_back(view_event(context.state, event, filter.sight,
+                                                 filter.owner_of(context.state, event)));
               }
               const bool is_full = events.size() == static_cast<size_t>(query.limit);
               if (is_full) page.next = events.back().seq;

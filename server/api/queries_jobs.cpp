@@ -49,10 +49,20 @@ Status check_is_made(const ClusterState& state, const Sight& sight, const std::s
                    task->array.value);
 }
 
+// Ranks and reasons say in words what the program did.
+AttemptView visible_attempt(AttemptView view, const std::string& user, const Sight& sight) {
+  if (sight.of(user) < Seen::program) {
+    view.end_reason.clear();
+    for (RankView& rank : view.ranks) rank.message.clear();
+  }
+  view.end_reason = sight.clean(std::move(view.end_reason));
+  return view;
+}
+
 }  // namespace
 
 Status Queries::FoundJob::check_log() const {
-  if (!may_control) {
+  if (seen < Seen::all) {
     return permission_denied("job {} belongs to {}: only he and operators read its logs",
                              job.id.value, job.user);
   }
@@ -76,10 +86,11 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
   auto found = [this, job, done, missing](const Controller::ReadContext& context,
                                           const Actor& actor, const Job& value) {
     const Sight sight = sight_of(context.state, actor);
-    if (!sight.sees(value.user)) return missing(job, actor);
+    const Seen seen = sight.of(value.user);
+    if (seen == Seen::nothing) return missing(job, actor);
     done(FoundJob{.job = value,
-                  .view = visible_view(view_job(context.state, value, context.soft), actor, sight),
-                  .may_control = actor.is_operator() || value.user == actor.user});
+                  .view = visible_view(view_job(context.state, value, context.soft), sight),
+                  .seen = seen});
   };
   auto look = [this, caller, job, done, found, missing](const Controller::ReadContext& context,
                                                         const Actor& actor) {
@@ -152,9 +163,8 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
           for (const Job& old : jobs) {
             const Job* known = context.state.find(old.id);
             const Job& job = known == nullptr ? old : *known;
-            if (!sight.sees(job.user) || !matches(job, request, user)) continue;
-            page.jobs.push_back(
-                visible_view(view_job(context.state, job, context.soft), actor, sight));
+            if (!matches(job, request, user, sight)) continue;
+            page.jobs.push_back(visible_view(view_job(context.state, job, context.soft), sight));
           }
           if (jobs.size() == static_cast<size_t>(request.limit)) page.next = jobs.back().id;
           done(std::move(page));
@@ -166,15 +176,17 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
       [this, caller, request, answer, done](const Controller::ReadContext& context,
                                             const Actor& actor) {
         const Sight sight = sight_of(context.state, actor);
-        const bool sees_one = sight.is_limited() && sight.users->size() == 1;
+        const bool sees_one = sight.misses_jobs() && sight.team.empty();
         const std::string user =
             request.only_mine || (sees_one && request.user.empty()) ? actor.user : request.user;
         // The history is as far away as the rest of the database: what is in memory has to do.
         if (context.stale_since) return scan_jobs(controller_, caller, request, visibility_, done);
+        // A full page says where it ended, and so that there is a job of that tag.
+        const bool may_know_tags = !sight.is_limited() || user == actor.user;
         JobQuery query{.states = request.states,
                        .user = user,
                        .group = request.group,
-                       .tag = request.tags.empty() ? "" : request.tags.front(),
+                       .tag = may_know_tags && !request.tags.empty() ? request.tags.front() : "",
                        .before = request.before,
                        .limit = request.limit};
         history_->jobs(std::move(query), [answer, user](Result<std::vector<Job>> jobs) {
@@ -199,14 +211,13 @@ void Queries::list_attempts(const Caller& caller, const std::string& job, int li
     }
     controller_.read(
         caller,
-        [this, done, limit, id = found.id, attempts = std::move(attempts)](
+        [this, done, limit, id = found.id, user = found.user, attempts = std::move(attempts)](
             const Controller::ReadContext& context, const Actor& actor) {
           const Sight sight = sight_of(context.state, actor);
           std::vector<AttemptView> views;
           for (auto it = attempts.rbegin();
                it != attempts.rend() && views.size() < static_cast<size_t>(limit); ++it) {
-            AttemptView& view = views.emplace_back(view_attempt(context.state, id, *it));
-            view.end_reason = sight.clean(std::move(view.end_reason));
+            views.push_back(visible_attempt(view_attempt(context.state, id, *it), user, sight));
           }
           done(std::move(views));
         },

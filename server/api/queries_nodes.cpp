@@ -38,7 +38,7 @@ Status check_words(const NodeListRequest& request) {
 
 // Without the names of jobs in the reasons. Numbers stay: they say that GPUs are taken.
 NodeView visible_node(NodeView view, const Sight& sight) {
-  if (!sight.is_limited()) return view;
+  if (!sight.misses_jobs()) return view;
   for (std::string* text : {&view.node.scheduling_reason, &view.node.liveness_reason,
                             &view.node.health.repair.reason, &view.lemon_text}) {
     *text = sight.clean(std::move(*text));
@@ -124,6 +124,7 @@ void Queries::list_node_jobs(const Caller& caller, const std::string& name, int 
               std::vector<NodeStay> seen = std::move(stays).value();
               std::erase_if(seen, [&](const NodeStay& stay) { return !sight.sees(stay.user); });
               for (NodeStay& stay : seen) {
+                if (sight.of(stay.user) < Seen::program) stay.end_reason.clear();
                 stay.end_reason = sight.clean(std::move(stay.end_reason));
               }
               done(std::move(seen));

@@ -316,7 +316,7 @@ Result<QueueView> QueueBoard::view_for(const QueueRequest& request,
       view.next = request.from + request.limit;
       continue;
     }
-    QueueEntryView entry{.job = visible_view(view_job(state, *job, context.soft), actor, sight),
+    QueueEntryView entry{.job = visible_view(view_job(state, *job, context.soft), sight),
                          .group = job->spec->group,
                          .waiting_since = waiting_since(*job),
                          .place = place};
@@ -330,7 +330,7 @@ Result<QueueView> QueueBoard::view_for(const QueueRequest& request,
     group.group = name;
     view.groups.push_back(group);
   }
-  view.blocks = sight.is_limited() || !request.group.empty()
+  view.blocks = sight.misses_jobs() || !request.group.empty()
                     ? bounded_blocks(look_->blocks, sight, request.group, look_->at)
                     : look_->all_bounded;
   if (ahead_ != nullptr && ahead_->look->epoch == look_->epoch) {

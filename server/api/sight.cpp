@@ -41,21 +41,28 @@ Title title_at(std::string_view text) {
 }  // namespace
 
 Sight Sight::of(Visibility visibility, const ClusterState& state, const Actor& actor) {
-  if (visibility == Visibility::all || actor.is_operator()) return {};
-  Sight sight{.users = std::set{actor.user}};
+  if (actor.is_operator()) return {};
+  if (visibility == Visibility::open) return {.of_others = Seen::program, .self = actor.user};
+  Sight sight{.of_others = hides_jobs(visibility) ? Seen::nothing : Seen::row, .self = actor.user};
   const User* self = state.find_user(actor.user);
   if (visibility == Visibility::own || self == nullptr || self->groups.empty()) return sight;
   for (const auto& [name, user] : state.users()) {
     const bool is_teammate = std::ranges::any_of(user.groups, [&](const std::string& group) {
       return std::ranges::find(self->groups, group) != self->groups.end();
     });
-    if (is_teammate) sight.users->insert(name);
+    if (is_teammate && name != actor.user) sight.team.insert(name);
   }
   return sight;
 }
 
+Seen Sight::of(const std::string& user) const {
+  if (!self.empty() && user == self) return Seen::all;
+  if (team.contains(user)) return Seen::program;
+  return of_others;
+}
+
 Status Sight::check(const ClusterState& state, const std::vector<std::string>& jobs) const {
-  if (!users) return ok();
+  if (!misses_jobs()) return ok();
   for (const std::string& text : jobs) {
     const std::optional<int64_t> id = whole_number(text);
     const Job* job = id ? state.find(JobId{*id}) : nullptr;
@@ -69,7 +76,7 @@ Status Sight::check(const ClusterState& state, const std::vector<std::string>& j
 }
 
 std::string Sight::clean(std::string text) const {
-  if (!users) return text;
+  if (!misses_jobs()) return text;
   std::string cleaned;
   size_t done = 0;
   for (size_t at = 0; (at = text.find(kJob, at)) != std::string::npos;) {
@@ -78,7 +85,7 @@ std::string Sight::clean(std::string text) const {
       at += kJob.size();
       continue;
     }
-    const bool is_seen = !title.user.empty() && users->contains(title.user);
+    const bool is_seen = !title.user.empty() && sees(title.user);
     if (!is_seen) {
       cleaned.append(text, done, at - done);
       cleaned += title.user.empty() ? text.substr(at, title.number_end) : "a job of somebody else";
@@ -87,6 +94,43 @@ std::string Sight::clean(std::string text) const {
     at += title.end;
   }
   return cleaned.append(text, done);
+}
+
+std::shared_ptr<const JobSpec> shown_spec(std::shared_ptr<const JobSpec> spec, Seen seen) {
+  if (seen == Seen::all) return spec;
+  if (seen == Seen::program) {
+    if (spec->environments.empty() && spec->secrets.empty()) return spec;
+    auto shown = std::make_shared<JobSpec>(*spec);
+    shown->environments.clear();
+    shown->secrets.clear();
+    return shown;
+  }
+  // What is not named here is not shown: a new field must be thought about.
+  auto row = std::make_shared<JobSpec>();
+  row->name = spec->name;
+  row->priority = spec->priority;
+  row->array = spec->array;
+  row->group = spec->group;
+  row->zone = spec->zone;
+  row->node_count = spec->node_count;
+  row->gpus_per_node = spec->gpus_per_node;
+  row->cpus_per_node = spec->cpus_per_node;
+  row->memory_per_node_bytes = spec->memory_per_node_bytes;
+  row->node_filter = spec->node_filter;
+  row->launch = spec->launch;
+  row->suspend = spec->suspend;
+  row->checkpoint_period = spec->checkpoint_period;
+  row->restart = spec->restart;
+  row->timeout = spec->timeout;
+  row->watchdog = spec->watchdog;
+  row->max_leaves = spec->max_leaves;
+  row->cross_zone = spec->cross_zone;
+  row->is_interactive = spec->is_interactive;
+  row->releases_early = spec->releases_early;
+  row->depends_on = spec->depends_on;
+  row->begin_at = spec->begin_at;
+  row->is_validation = spec->is_validation;
+  return row;
 }
 
 }  // namespace hai

@@ -1,27 +1,43 @@
 #pragma once
-// Whose jobs somebody sees (`visibility` of the server's config). Of others' he learns totals only:
-// lists leave them out, by number they do not exist, and sentences about his own jobs do not name
-// them. Administrators and operators see all. The one place where that is decided.
+// What of a job somebody sees (`visibility` of the server's config): the one place where that is
+// decided. Of a job that he does not see he learns totals only: lists leave it out, by number it
+// does not exist, and sentences about his own jobs do not name it. Of a row he learns who, how
+// large, in what state, where, and why it waits, but not what it runs nor what its program said.
 
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "common/job_spec.h"
 #include "server/api/visibility.h"
 #include "server/control/command.h"
 #include "server/model/cluster_state.h"
 
 namespace hai {
 
+// Each with what the one before has.
+enum class Seen {
+  nothing,
+  row,      // what explains the queue
+  program,  // what it runs, and what became of that
+  all,      // its environments and secrets' names, too
+};
+
 // As of one moment; a value for any thread.
 struct Sight {
-  std::optional<std::set<std::string>> users;  // whose jobs; none = everybody's
+  Seen of_others = Seen::all;  // of the jobs of whoever is named below neither as `self` nor `team`
+  std::string self = {};
+  std::set<std::string> team = {};
 
   static Sight of(Visibility visibility, const ClusterState& state, const Actor& actor);
 
-  bool is_limited() const { return users.has_value(); }
-  bool sees(const std::string& user) const { return !users || users->contains(user); }
+  // What he sees of a job of this user; "" = it is not known whose it is.
+  Seen of(const std::string& user) const;
+  bool sees(const std::string& user) const { return of(user) != Seen::nothing; }
+  // Whether something that others may see is hidden from him; whether jobs are.
+  bool is_limited() const { return of_others < Seen::program; }
+  bool misses_jobs() const { return of_others == Seen::nothing; }
   // not_found for the first of these jobs that is not seen; what is no number is one's own.
   Status check(const ClusterState& state, const std::vector<std::string>& jobs) const;
   // The sentence without the names of jobs that are not to be seen: "job 17 (train) of ann", as
@@ -30,5 +46,8 @@ struct Sight {
 
   bool operator==(const Sight&) const = default;
 };
+
+// Of a spec what is seen of its job; the same one where that is all of it.
+std::shared_ptr<const JobSpec> shown_spec(std::shared_ptr<const JobSpec> spec, Seen seen);
 
 }  // namespace hai

@@ -4,9 +4,15 @@
 namespace hai {
 
 enum class Visibility {
-  all,   // everybody sees all jobs
+  open,  // everybody sees all jobs, with what they run
+  all,   // everybody sees all jobs; what they run, as under team
   team,  // those of who shares a user group with him, and his own
   own,   // his own
 };
+
+// Whether somebody may not even know that there is a job.
+constexpr bool hides_jobs(Visibility visibility) {
+  return visibility == Visibility::team || visibility == Visibility::own;
+}
 
 }  // namespace hai

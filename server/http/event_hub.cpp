@@ -62,12 +62,12 @@ void EventHub::push(std::vector<Frame> frames) {
         before_first_ = frame.event.seq - 1;
       }
       last_seq_ = frame.event.seq;
-      ring_bytes_ += frame.text.size();
+      ring_bytes_ += frame.text.size() + frame.row.size();
       ring_.push_back(std::make_shared<const Frame>(std::move(frame)));
     }
     while (ring_.size() > limits_.frames || ring_bytes_ > limits_.bytes) {
       before_first_ = ring_.front()->event.seq;
-      ring_bytes_ -= ring_.front()->text.size();
+      ring_bytes_ -= ring_.front()->text.size() + ring_.front()->row.size();
       ring_.pop_front();
     }
     is_news_ = true;
@@ -216,15 +216,23 @@ EventHub::Text EventHub::text_for(Watcher& watcher) {
   if (watcher.after >= last_seq_) return nullptr;
   const EventFilter& filter = watcher.filter;
   const bool is_plain =
-      !filter.sight.is_limited() && !filter.job && filter.nodes.empty() && filter.kinds.empty();
+      !filter.sight.misses_jobs() && !filter.job && filter.nodes.empty() && filter.kinds.empty();
+  const bool is_limited = filter.sight.is_limited();
   Shared made;
   if (is_plain) {
-    Shared& shared = shared_[{filter.sees_people, watcher.after}];
-    if (shared.up_to == 0) shared = make_text(filter, watcher.after);
+    Shared& shared = shared_[{filter.sees_people, is_limited, watcher.after}];
+    if (shared.up_to == 0) {
+      // Those who see rows get what a stranger gets, and another text only if it is about theirs.
+      EventFilter anybody = filter;
+      anybody.sight = {.of_others = filter.sight.of_others};
+      shared = make_text(anybody, watcher.after);
+    }
     made = shared;
-  } else {
-    made = make_text(filter, watcher.after);
   }
+  const bool is_of_theirs = std::ranges::any_of(made.hidden_of, [&](const std::string& owner) {
+    return filter.sight.of(owner) >= Seen::program;
+  });
+  if (!is_plain || is_of_theirs) made = make_text(filter, watcher.after);
   watcher.after = made.up_to;
   return made.text;
 }
@@ -235,11 +243,18 @@ EventHub::Shared EventHub::make_text(const EventFilter& filter, int64_t after) c
   auto frame = ring_.begin() + (after - before_first_);
   for (; frame != ring_.end() && text.size() < limits_.piece_bytes; ++frame) {
     made.up_to = (*frame)->event.seq;
-    if (!filter.passes((*frame)->event, (*frame)->owner)) continue;
-    if (filter.sight.is_limited()) {
-      text += filter.sight.clean((*frame)->text);
+    const Frame& each = **frame;
+    const bool is_row = filter.sight.is_limited() &&
+                        filter.sight.of(filter.job ? filter.owner : each.owner) == Seen::row;
+    if (is_row && (!each.row.empty() || is_program_word(each.event.body))) {
+      made.hidden_of.insert(each.owner);
+    }
+    if (!filter.passes(each.event, each.owner)) continue;
+    const std::string& told = is_row && !each.row.empty() ? each.row : each.text;
+    if (filter.sight.misses_jobs()) {
+      text += filter.sight.clean(told);
     } else {
-      text += (*frame)->text;
+      text += told;
     }
   }
   if (!text.empty()) made.text = std::make_shared<const std::string>(std::move(text));

@@ -14,8 +14,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "common/time.h"
 #include "server/api/event_filter.h"
@@ -45,6 +47,7 @@ class EventHub {
     Event event;
     std::string text;        // of the stream, with its empty line
     std::string owner = {};  // of the job it is about, as job_owner() says
+    std::string row = {};    // for who sees a row of that job; "" = the same text
   };
 
   explicit EventHub(EventHubLimits limits = {});
@@ -87,6 +90,7 @@ class EventHub {
   struct Shared {
     int64_t up_to = 0;
     Text text;
+    std::set<std::string> hidden_of;  // whose jobs it tells less of than there is
   };
 
   void run();
@@ -110,7 +114,7 @@ class EventHub {
   WatcherId last_id_ = 0;
   int64_t cut_count_ = 0;
   // By what they see and where they stand, those without a filter get the same text; for a round.
-  std::map<std::pair<bool, int64_t>, Shared> shared_;
+  std::map<std::tuple<bool, bool, int64_t>, Shared> shared_;
   bool is_news_ = false;
   bool is_stopping_ = false;
   std::thread thread_;  // last: uses all above

@@ -13,6 +13,12 @@ namespace {
 
 constexpr int kPage = 200;
 
+std::string frame_text(const EventView& view) {
+  v1::Event event;
+  to_proto(view, event);
+  return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", view.seq, view.kind, to_json_text(event));
+}
+
 //   catching up: pages through the loop ──has all the feed has──▶ watching: pieces of the hub
 class EventStream : public std::enable_shared_from_this<EventStream> {
  public:
@@ -74,7 +80,7 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
       watcher_ = parts_.hub.add(filter_, feed.last_seq());
     }
     std::string text;
-    for (const EventView& event : page.events) text += event_frame(event);
+    for (const EventView& event : page.events) text += frame_text(event);
     if (!text.empty()) return done(std::move(text));
     if (watcher_ != 0) return parts_.hub.next(watcher_, done);
     this->page(done);
@@ -95,13 +101,13 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
 void open_event_stream(const EventStreamParts& parts, const Caller& caller, EventListRequest list,
                        Done<HttpStream> done) {
   list.limit = kPage;
-  auto open = [parts, caller, list, done](JobId job) {
+  auto open = [parts, caller, list, done](JobId job, const std::string& owner) {
     parts.queries.controller().read(
         caller,
         [=](const Controller::ReadContext& context, const Actor& actor) {
           Result<EventFilter> filter =
               EventFilter::make(context.state, actor, parts.queries.sight_of(context.state, actor),
-                                job, list.node, list.kinds);
+                                job, owner, list.node, list.kinds);
           if (!filter.is_ok()) return done(filter.status());
           EventListRequest from = list;
           if (*from.after_seq < 0) from.after_seq = parts.queries.feed().last_seq();
@@ -111,17 +117,20 @@ void open_event_stream(const EventStreamParts& parts, const Caller& caller, Even
         },
         done);
   };
-  if (list.job.empty()) return open(JobId{});
+  if (list.job.empty()) return open(JobId{}, "");
   parts.queries.find_job(caller, list.job, [open, done](Result<Queries::FoundJob> found) {
     if (!found.is_ok()) return done(found.status());
-    open(found.value().job.id);
+    open(found.value().job.id, found.value().job.user);
   });
 }
 
-std::string event_frame(const EventView& view) {
-  v1::Event event;
-  to_proto(view, event);
-  return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", view.seq, view.kind, to_json_text(event));
+EventHub::Frame event_frame(const ClusterState& state, const Event& event) {
+  EventHub::Frame frame{event, frame_text(view_event(state, event)), job_owner(state, event.body)};
+  if (row_of(event.body)) {
+    const Sight stranger{.of_others = Seen::row};
+    frame.row = frame_text(view_event(state, event, stranger, frame.owner));
+  }
+  return frame;
 }
 
 }  // namespace hai

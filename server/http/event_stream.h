@@ -24,7 +24,7 @@ struct EventStreamParts {
 void open_event_stream(const EventStreamParts& parts, const Caller& caller, EventListRequest list,
                        Done<HttpStream> done);
 
-// One event as the stream has it.
-std::string event_frame(const EventView& view);
+// One event as the streams of all have it.
+EventHub::Frame event_frame(const ClusterState& state, const Event& event);
 
 }  // namespace hai

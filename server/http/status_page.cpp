@@ -35,7 +35,7 @@ PageData gather(const Controller::ReadContext& context, Visibility visibility) {
       data.jobs.push_back(view_job(state, job, context.soft));
     }
   };
-  data.shows_jobs = visibility == Visibility::all;
+  data.shows_jobs = !hides_jobs(visibility);
   if (data.shows_jobs) {
     for (JobId id : state.live()) add(*state.find(id));
     for (const auto& [rank, id] : state.waiting()) add(*state.find(id));

@@ -183,6 +183,8 @@ struct Asked {
 class Access : public RoutesFixture {
  protected:
   static inline const std::string kJobName = "job-of-ann";
+  // In each field of ann's job that says what it runs.
+  static inline const std::string kProgramWord = "word-of-her-program";
 
   explicit Access(const std::vector<Who>& people = kPeople, Visibility visibility = Visibility::all)
       : RoutesFixture([visibility](ServerConfig& config, ServingSecrets&) {
@@ -219,8 +221,21 @@ class Access : public RoutesFixture {
     command(AddToken{token});
   }
 
+  static std::string job_with_words() {
+    JobSpec spec;
+    std::vector<SpecError> errors;
+    EXPECT_TRUE(parse_job_spec(yaml(kJobName), &spec, &errors));
+    spec.workspace += "/" + kProgramWord;
+    spec.entrypoint = kProgramWord;
+    spec.parameters = "--" + kProgramWord;
+    spec.tags = {kProgramWord};
+    spec.program.services = {"web:8888"};
+    return format_job_spec_yaml(spec);
+  }
+
   int64_t job_of_ann() {
-    const Answer answer = ask("POST", "/api/v1/jobs", yaml(kJobName), "", "hai_ann_admin");
+    const std::string text = job_with_words();
+    const Answer answer = ask("POST", "/api/v1/jobs", text, "", "hai_ann_admin");
     EXPECT_EQ(answer.status, 201) << answer.body;
     const int64_t id = answer.content().value("id", 0);
     EXPECT_TRUE(server_.eventually([id](Controller& controller) {

@@ -1,7 +1,7 @@
-// Whose jobs who sees: every call that users may make, over HTTP and gRPC, under each `visibility`
-// that a site can choose, for a job's owner, somebody of her user group, somebody else and an
-// operator. Who does not see a job is told of it what he is told of one that there is not, and its
-// name by no call.
+// What who sees of a job: every call that users may make, over HTTP and gRPC, under each
+// `visibility` that a site can choose, for a job's owner, somebody of her user group, somebody else
+// and an operator. Who does not see a job is told of it what he is told of one that there is not,
+// and its name by no call. Who sees its row is told what it runs by no call.
 
 #include <gmock/gmock.h>
 
@@ -17,10 +17,15 @@ const std::vector<Who> kSite = {{.name = "bob", .groups = {"nlp"}},
 // What an operator does with a token of scope submit, she does as a user.
 const std::vector<TokenScope> kRights = {TokenScope::read, TokenScope::submit, TokenScope::admin};
 
-bool sees(Visibility visibility, const Who& who, TokenScope scope) {
-  if (visibility == Visibility::all || who.is_owner) return true;
+// Whether what it runs.
+bool sees_program(Visibility visibility, const Who& who, TokenScope scope) {
+  if (visibility == Visibility::open || who.is_owner) return true;
   if (within(who.role, scope) >= Role::operator_) return true;
-  return visibility == Visibility::team && who.name == "tom";
+  return visibility != Visibility::own && who.name == "tom";
+}
+
+bool sees(Visibility visibility, const Who& who, TokenScope scope) {
+  return visibility == Visibility::all || sees_program(visibility, who, scope);
 }
 
 // Those whose example names the job.
@@ -41,6 +46,9 @@ class Visible : public Access, public ::testing::WithParamInterface<Visibility> 
     const bool is_told = asked.words.find(kJobName) != std::string::npos;
     EXPECT_FALSE(is_told && !is_seen) << what;
     if (is_told) tellers_.insert(call.name() + " " + over);
+    const bool knows_program = asked.words.find(kProgramWord) != std::string::npos;
+    EXPECT_FALSE(knows_program && !sees_program(GetParam(), who, scope)) << what;
+    if (knows_program) program_tellers_.insert(call.name() + " " + over);
     if (!names_job(call) || !asked.is_built) return;
     ++judged_;
     const bool is_absent =
@@ -55,7 +63,8 @@ class Visible : public Access, public ::testing::WithParamInterface<Visibility> 
     EXPECT_TRUE(is_absent || (is_denied && asked.outcome == Outcome::denied)) << what;
   }
 
-  std::set<std::string> tellers_;  // what has named the job to somebody
+  std::set<std::string> tellers_;          // what has named the job to somebody
+  std::set<std::string> program_tellers_;  // what has told somebody what it runs
   int judged_ = 0;
 };
 
@@ -79,11 +88,13 @@ TEST_P(Visible, IsAJobToThoseWhoMayKnowOfIt) {
                              "ListJobs HTTP", "ListJobs gRPC", "ListEvents HTTP", "ListEvents gRPC",
                              "WatchJob gRPC", "WatchEvents HTTP"}) {
     EXPECT_THAT(tellers_, ::testing::Contains(teller));
+    EXPECT_THAT(program_tellers_, ::testing::Contains(teller));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sites, Visible,
-                         ::testing::Values(Visibility::all, Visibility::team, Visibility::own));
+                         ::testing::Values(Visibility::open, Visibility::all, Visibility::team,
+                                           Visibility::own));
 
 }  // namespace
 }  // namespace hai

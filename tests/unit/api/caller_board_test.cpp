@@ -204,7 +204,8 @@ TEST(OpenStreams, EndWhenTheirCallerSeesOtherPeoplesJobs) {
   Streams w;
   w.tell(UserSet{{.name = "ann", .groups = {"vision"}}});
   w.tell(UserSet{{.name = "bob", .groups = {"vision"}}});
-  const auto events = w.open(OpenStreams::Kind::other, Sight{.users = {{"ann", "bob"}}});
+  const auto events = w.open(OpenStreams::Kind::other,
+                             Sight{.of_others = Seen::nothing, .self = "ann", .team = {"bob"}});
   w.streams.check();
   w.streams.check();
   EXPECT_TRUE(w.ends.empty());

@@ -42,7 +42,7 @@ TEST(EventHub, GivesWhatComesToWhoWaits) {
 TEST(EventHub, SaysNothingOfJobsThatOneDoesNotSee) {
   EventHub hub(kQuick);
   hub.begin(0);
-  const auto ann = hub.add({.sight = {.users = std::set<std::string>{"ann"}}}, 0);
+  const auto ann = hub.add({.sight = {.of_others = Seen::nothing, .self = "ann"}}, 0);
   const auto all = hub.add({}, 0);
   EventHub::Frame of_bob = frame(1, "of bob\n\n");
   of_bob.owner = "bob";
@@ -53,6 +53,37 @@ TEST(EventHub, SaysNothingOfJobsThatOneDoesNotSee) {
   EXPECT_EQ(next(hub, ann), "makes room for a job of somebody else\n\n");
   EXPECT_EQ(next(hub, all),
             "of bob\n\nof nobody known\n\nmakes room for job 1 (secret) of bob\n\n");
+}
+
+TEST(EventHub, TellsARowToWhoSeesNoMore) {
+  EventHub hub(kQuick);
+  hub.begin(0);
+  const auto watch = [&](Sight sight, JobId job = {}, const std::string& owner = "") {
+    return hub.add({.job = job, .sight = std::move(sight), .owner = owner}, 0);
+  };
+  const auto ann = watch({.of_others = Seen::row, .self = "ann"});
+  const auto bob = watch({.of_others = Seen::row, .self = "bob"});
+  const auto friend_of_bob = watch({.of_others = Seen::row, .self = "eve", .team = {"bob"}});
+  const auto eve = watch({.of_others = Seen::row, .self = "eve"});
+  const auto eve_of_job = watch({.of_others = Seen::row, .self = "eve"}, JobId{2}, "bob");
+  const auto olga = watch({});
+  EventHub::Frame ended = frame(1, "failed: /secret/train.py\n\n");
+  ended.owner = "bob";
+  ended.row = "failed\n\n";
+  EventHub::Frame released = frame(2, "released\n\n");
+  released.owner = "bob";
+  EventHub::Frame checkpoint = frame(3, "checkpoint at /secret\n\n");
+  checkpoint.event.body = CheckpointReported{.job = JobId{2}};
+  checkpoint.owner = "bob";
+  hub.push({ended, released, checkpoint});
+  const std::string all = "failed: /secret/train.py\n\nreleased\n\ncheckpoint at /secret\n\n";
+  const std::string row = "failed\n\nreleased\n\n";
+  EXPECT_EQ(next(hub, ann), row);
+  EXPECT_EQ(next(hub, bob), all);
+  EXPECT_EQ(next(hub, friend_of_bob), all);
+  EXPECT_EQ(next(hub, eve), row);
+  EXPECT_EQ(next(hub, eve_of_job), "failed\n\n");
+  EXPECT_EQ(next(hub, olga), all);
 }
 
 TEST(EventHub, WhoFallsBehindIsCutOffAndToldWhereToResume) {

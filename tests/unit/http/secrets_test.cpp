@@ -67,7 +67,7 @@ TEST_F(Secrets, AreNeverShown) {
   EXPECT_EQ(said.find(sealed), std::string::npos) << "nor as the store has it";
   EXPECT_THAT(ask("GET", "/api/v1/jobs/1/spec", "", "", ann_).body, HasSubstr("KEY: key"));
   EXPECT_THAT(ask("GET", "/api/v1/jobs/1/spec", "", "", bob_).body,
-              HasSubstr("shown to ann and operators only"));
+              HasSubstr("shown to ann, who shares a user group, and operators only"));
   EXPECT_EQ(ask("GET", "/api/v1/jobs/1/spec", "", "", bob_).body.find("KEY: key"),
             std::string::npos);
 }

@@ -146,7 +146,26 @@ TEST_F(SeenByTeams, WhoSharesAGroupSees) {
   EXPECT_GE(tellers(bob_), 3);
 }
 
-TEST_F(SeenByAll, EverybodySees) { EXPECT_GT(tellers(bob_), 3); }
+TEST_F(SeenByAll, EverybodySeesRows) { EXPECT_GT(tellers(bob_), 3); }
+
+TEST_F(SeenByAll, NobodyElseSeesWhatAJobRuns) {
+  const std::string at = "/api/v1/jobs/" + std::to_string(anns_job_);
+  const json hers = ask("GET", at, "", "", ann_).content();
+  ASSERT_NE(hers.value("workspace", ""), "");
+  const json row = ask("GET", at, "", "", bob_).content();
+  EXPECT_EQ(row.value("name", ""), kHidden);
+  EXPECT_EQ(row.value("node_count", 0), hers.value("node_count", -1));
+  for (const char* part : {"workspace", "entrypoint", "parameters"}) {
+    EXPECT_EQ(row.value(part, "x"), "") << part;
+  }
+  const std::string spec = ask("GET", at + "/spec", "", "", bob_).body;
+  EXPECT_EQ(spec.find(hers.value("workspace", "")), std::string::npos) << spec;
+  EXPECT_NE(spec.find("# what it runs: shown to ann"), std::string::npos) << spec;
+  const json change = {{"priority", {{"job", std::to_string(anns_job_)}, {"priority", "low"}}}};
+  const std::string what_if = ask("POST", "/api/v1/whatif", change.dump(), "", bob_).body;
+  EXPECT_NE(what_if.find(kHidden), std::string::npos) << what_if;
+  EXPECT_EQ(what_if.find(hers.value("entrypoint", "")), std::string::npos) << what_if;
+}
 
 }  // namespace
 }  // namespace hai

@@ -122,8 +122,8 @@ function factsOf({ job, attempt, usage }: Side, now: number): [title: string, va
   const ran = attempt?.running_at ? secondsBetween(attempt.running_at, attempt.ended_at ?? now) : null;
   return [
     ['user', job.user],
-    ['program', `${job.entrypoint} ${job.parameters}`],
-    ['in', job.workspace],
+    ['program', job.entrypoint === '' ? 'not shown' : `${job.entrypoint} ${job.parameters}`],
+    ['in', job.entrypoint === '' ? 'not shown' : job.workspace],
     ['priority', formatWord(job.priority)],
     ['asked for', `${formatNodesAsked(job.node_count, job.gpus_per_node)} of ${job.group}`],
     ['nodes', attempt ? formatHosts(attempt.ranks.map((rank) => rank.node)) : '–'],

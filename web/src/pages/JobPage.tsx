@@ -177,11 +177,19 @@ function Resources({ job }: { job: Job }) {
           </Suspense>
         </CodeBoundary>
         <dt>program</dt>
-        <dd className="mono">
-          {job.entrypoint} {job.parameters}
-        </dd>
-        <dt>in</dt>
-        <dd className="mono">{job.workspace}</dd>
+        {job.entrypoint === '' ? (
+          <dd className="dim">shown to {job.user}, who shares a user group, and operators</dd>
+        ) : (
+          <dd className="mono">
+            {job.entrypoint} {job.parameters}
+          </dd>
+        )}
+        {job.workspace !== '' && (
+          <>
+            <dt>in</dt>
+            <dd className="mono">{job.workspace}</dd>
+          </>
+        )}
         <dt>submitted</dt>
         <dd>{formatTime(job.submitted_at, now)}</dd>
         <dt>first start</dt>
