@@ -25,13 +25,29 @@ std::string advertise_text(const std::string& name, const std::string& grpc_port
                      quoted_yaml(with_port(name, http_port)));
 }
 
-std::string listen_text(const std::string& grpc_port, const std::string& http_port,
-                        const std::string& services_port, const std::string& health_port) {
-  std::string text = fmt::format("listen:\n  grpc: \"0.0.0.0:{}\"\n  http: \"0.0.0.0:{}\"\n",
-                                 grpc_port, http_port);
-  if (!services_port.empty()) text += fmt::format("  services: \"0.0.0.0:{}\"\n", services_port);
-  // In plain text and for anybody who reaches it: this machine, until the site says otherwise.
-  if (!health_port.empty()) text += fmt::format("  health: \"127.0.0.1:{}\"\n", health_port);
+constexpr std::string_view kEverywhere = "0.0.0.0:";
+// In plain text and for anybody who reaches it: this machine, until the site says otherwise.
+constexpr std::string_view kThisMachine = "127.0.0.1:";
+
+// `present` with the port that was told; if there is none, at `standard`. "" = neither.
+std::string listen_address(const std::string& told, const std::string& present,
+                           std::string_view standard) {
+  if (told.empty()) return present;
+  return present.empty() ? std::string(standard) + told
+                         : with_port(split_host_port(present).host, told);
+}
+
+std::string listen_text(const SetupOptions& told, const ServerConfig& present) {
+  const std::tuple<std::string_view, const std::string&, const std::string&, std::string_view>
+      parts[] = {{"grpc", told.grpc_port, present.grpc_address, kEverywhere},
+                 {"http", told.http_port, present.http_address, kEverywhere},
+                 {"services", told.services_port, present.services_address, kEverywhere},
+                 {"health", told.health_port, present.health_address, kThisMachine}};
+  std::string text = "listen:\n";
+  for (const auto& [name, port, address, standard] : parts) {
+    const std::string at = listen_address(port, address, standard);
+    if (!at.empty()) text += fmt::format("  {}: {}\n", name, quoted_yaml(at));
+  }
   return text;
 }
 
@@ -179,8 +195,7 @@ std::string new_config_text(const SetupOptions& options, const std::string& fold
       "archive:\n  older_than: 90d\n  audit_older_than: 365d\n  dir: {}\n"
       "# Everybody may use all nodes, until `hai quota set` says otherwise.\n"
       "default_quota_nodes: unlimited\n",
-      quoted_yaml(options.cluster),
-      listen_text(options.grpc_port, options.http_port, options.services_port, options.health_port),
+      quoted_yaml(options.cluster), listen_text(options, ServerConfig{}),
       advertise_text(options.names.front(), options.grpc_port, options.http_port),
       quoted_yaml(certificate), quoted_yaml(is_issued ? folder + "/server.key" : options.key),
       quoted_yaml(authority + "/ca.crt"), quoted_yaml(authority), quoted_yaml(conninfo),
@@ -208,11 +223,9 @@ std::string further_config_text(const std::string& bundled, const SetupOptions& 
   };
   const std::string grpc = port(options.grpc_port, config.value().grpc_address);
   const std::string http = port(options.http_port, config.value().http_address);
-  const std::string services = port(options.services_port, config.value().services_address);
-  const std::string health = port(options.health_port, config.value().health_address);
   if (!options.grpc_port.empty() || !options.http_port.empty() || !options.services_port.empty() ||
       !options.health_port.empty()) {
-    text = with_section(text, "listen", listen_text(grpc, http, services, health));
+    text = with_section(text, "listen", listen_text(options, config.value()));
   }
   return with_section(text, "advertise", advertise_text(options.names.front(), grpc, http));
 }

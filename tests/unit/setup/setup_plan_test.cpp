@@ -79,6 +79,28 @@ TEST(SetupPlan, AFurtherServerDiffersInWhatIsItsOwn) {
   EXPECT_EQ(other.conninfo, "host=db2");
 }
 
+// Where the site lets others ask how it is, or listens at one address only.
+TEST(SetupPlan, AFurtherServerWithOtherPortsListensWhereTheFirstDoes) {
+  std::string first = new_config_text(told(), "@folder@", "host=db dbname=hai");
+  const auto change = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(first.find(from), std::string::npos) << first;
+    first.replace(first.find(from), from.size(), to);
+  };
+  change("127.0.0.1:7790", "0.0.0.0:7790");
+  change("0.0.0.0:7780", "[fd00::1]:7780");
+  SetupOptions options;
+  options.names = {"second.example"};
+  options.grpc_port = "17700";
+  options.http_port = "17780";
+  const ServerConfig config = config_of(further_config_text(first, options, "/srv/hai"));
+  EXPECT_EQ(config.grpc_address, "0.0.0.0:17700");
+  EXPECT_EQ(config.http_address, "[fd00::1]:17780");
+  EXPECT_EQ(config.health_address, "0.0.0.0:7790");
+  options.health_port = "17790";
+  EXPECT_EQ(config_of(further_config_text(first, options, "/srv/hai")).health_address,
+            "0.0.0.0:17790");
+}
+
 TEST(SetupOptions, GiveEachPortToOne) {
   SetupOptions options = told();
   EXPECT_TRUE(check_options(options).is_ok()) << check_options(options).message();
