@@ -26,8 +26,8 @@ void add_verbs(CLI::App& app, Session& session) {
         add_move,       add_edit,       add_rerun,    add_priority,  add_events,    add_job_verbs,
         add_nodes,      add_node_verbs, add_images,   add_incidents, add_audit,     add_whoami,
         add_init,       add_login,      add_logout,   add_context,   add_token,     add_secret,
-        add_completion, add_user,       add_quota,    add_knob,      add_node,      add_doctor,
-        add_dev,        add_help,       add_man}) {
+        add_completion, add_user,       add_quota,    add_knob,      add_node,      add_ca,
+        add_doctor,     add_dev,        add_help,     add_man}) {
     add(app, session);
   }
 }

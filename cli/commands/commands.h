@@ -14,6 +14,7 @@ class Session;
 
 void add_audit(CLI::App& app, Session& session);
 void add_bash(CLI::App& app, Session& session);
+void add_ca(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_context(CLI::App& app, Session& session);
 void add_describe(CLI::App& app, Session& session);

@@ -174,6 +174,7 @@ TABLE = {
     ],
     "knob unset": [("", USAGE, "needs NAME"), ("min_quantum", REFUSED, "nobody has set it")],
     "node identities": [("x", USAGE, "'x'")],
+    "ca show": [("x", USAGE, "'x'")],
     "node revoke": [("", USAGE, "needs NODE"), ("nobody", NOT_FOUND, "nobody")],
     "node token": [("", USAGE, "create, list, revoke")],
     "node token create": [("", USAGE, "needs NODES"), ("n1 --uses 0", USAGE, "--uses")],
