@@ -2,14 +2,18 @@
 # Coverage-guided campaigns: builds the fuzzers with clang, AddressSanitizer and UBSan, runs each for
 # some minutes from the corpus that is kept, and says what each has done. What reaches new code is kept,
 # minimised, in tests/fuzz/corpus. Fails on a crash, a leak, an input that takes too long or too much
-# memory; the input is then in the folder of findings, and `BIN/fuzz_target_NAME FILE` repeats it.
+# memory; the input is then in the folder of findings, and `BIN/fuzz_target_NAME FILE` repeats it. In the
+# end what is kept is played to a real server for as long, which must give its memory back (within a fifth).
 #
-# usage: tests/fuzz/campaign.sh [MINUTES [TARGET...]]   (30 minutes, all targets)
+# usage: tests/fuzz/campaign.sh [TIME [TARGET...]]   (minutes each, or 5s; 30, all targets)
 #   BUILD=DIR another build folder; JOBS=N compilers at once; KEEP=0 leaves the corpus as it is
+#   MEMORY=0 no real server; MEMORY=DIR the build folder with its programs (build/release, built if need be)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-minutes=${1:-30}
+time=${1:-30}
 shift || true
+[[ $time =~ ^[1-9][0-9]*s?$ ]] || { echo "TIME: minutes, or seconds as 5s; is $time" >&2; exit 2; }
+case $time in *s) seconds=${time%s} ;; *) seconds=$((time * 60)) ;; esac
 targets=("$@")
 if [ ${#targets[@]} = 0 ]; then
   targets=(spec config slurm certificate peer rank kept report http call)
@@ -58,7 +62,7 @@ for target in "${targets[@]}"; do
   grown=$build/grown/$target
   mkdir -p "$grown" "$findings" "$corpus/$target"
   log=$findings/$target.log
-  "$build/bin/fuzz_target_$target" -max_total_time=$((minutes * 60)) -timeout=$seconds_max \
+  "$build/bin/fuzz_target_$target" -max_total_time=$seconds -timeout=$seconds_max \
     -rss_limit_mb=$memory_max_mb -max_len=$input_max -print_final_stats=1 -use_value_profile=0 \
     -artifact_prefix="$findings/$target-" "$grown" "$corpus/$target" >"$log" 2>&1 && found=none || found=FOUND
   [ $found = none ] || failed=1
@@ -69,4 +73,18 @@ for target in "${targets[@]}"; do
     "$(stat_of "$log" peak_rss_mb)" "$([ $found = none ] && echo none || echo "see $log")"
   if [ $found = none ] && [ "${KEEP:-1}" = 1 ]; then keep "$target" "$grown"; fi
 done
+
+memory=${MEMORY:-build/release}
+if [ "$memory" != 0 ]; then
+  log=$findings/memory.log
+  [ -e "$memory/build.ninja" ] || cmake --preset release -B "$memory" --log-level=WARNING >/dev/null
+  ninja -C "$memory" -j"${JOBS:-$(nproc)}" hai-server hai-agent hai-shim hai | tail -1
+  bin=$(realpath "$memory")/bin
+  if (cd tests/e2e && HAI_MEMORY_SECONDS=$seconds HAI_BIN=$bin python3 -B -m unittest -v memory_test) >"$log" 2>&1; then
+    echo "memory of a server: given back ($(grep -m1 -o '[0-9]* MB before.*after [0-9]* s' "$log" || echo "see $log"))"
+  else
+    failed=1
+    echo "memory of a server: NOT GIVEN BACK, see $log"
+  fi
+fi
 exit $failed
