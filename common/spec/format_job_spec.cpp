@@ -4,6 +4,7 @@
 #include "common/bytes.h"
 #include "common/spec/job_keys.h"
 #include "common/spec/job_spec_yaml.h"
+#include "common/spec/sealed_value.h"
 
 namespace hai {
 namespace {
@@ -77,7 +78,12 @@ class KeyWriter {
   void operator()(std::string_view path, const std::map<std::string, std::string>& values) {
     if (!values.empty()) put(path, "");
     const auto depth = std::count(path.begin(), path.end(), '.') + 1;
-    for (const auto& [name, value] : values) line(depth, scalar(name), scalar(value));
+    for (const auto& [name, value] : values) {
+      const bool is_secret = path == "spec.environments" && value.starts_with(kToSealMark);
+      line(depth, scalar(name),
+           is_secret ? fmt::format("{{secret: {}}}", scalar(value.substr(kToSealMark.size())))
+                     : scalar(value));
+    }
   }
   void operator()(std::string_view path, int value, int low, int) {
     put(path, low == kNoGpus && value == kNoGpus ? "none" : std::to_string(value));

@@ -14,6 +14,7 @@
 #include "common/spec/hai_keys.h"
 #include "common/spec/job_keys.h"
 #include "common/spec/job_spec_yaml.h"
+#include "common/spec/sealed_value.h"
 #include "common/whole_number.h"
 
 namespace hai {
@@ -76,6 +77,33 @@ void read_services(YamlReader& yaml, std::vector<std::string>& out) {
   }
 }
 
+// A variable is a text, or `{secret: TEXT}`.
+void read_environments(YamlReader& yaml, const std::string& path,
+                       std::map<std::string, std::string>& out) {
+  const YamlNode* node = yaml.find(path);
+  if (node == nullptr || node->kind != YamlNode::Kind::map) {
+    yaml.string_map(path, &out);  // says what is wrong with it
+    return;
+  }
+  for (const YamlEntry& entry : node->entries) {
+    const YamlNode* value = &entry.value;
+    std::string mark;
+    if (value->kind == YamlNode::Kind::map && value->entries.size() == 1) {
+      value = &entry.value.entries.front().value;
+      if (entry.value.entries.front().key == "secret") mark = kToSealMark;
+    }
+    const bool is_plain = value == &entry.value;
+    // `KEY:` with nothing behind it is the empty text, as in an environment.
+    const bool is_word =
+        value->kind == YamlNode::Kind::scalar || (is_plain && value->kind == YamlNode::Kind::null);
+    if (!is_word || (!is_plain && mark.empty())) {
+      yaml.fail(path + "." + entry.key, fmt::format("must be a text, or {{secret: TEXT}}, is {}",
+                                                    to_string(entry.value.kind)));
+    }
+    out[entry.key] = mark + value->text;
+  }
+}
+
 // Reads each key of job_keys.h in its own form.
 struct KeyReader {
   YamlReader& yaml;
@@ -113,6 +141,7 @@ struct KeyReader {
     }
   }
   void operator()(const std::string& path, std::map<std::string, std::string>& out) const {
+    if (path == "spec.environments") return read_environments(yaml, path, out);
     yaml.string_map(path, &out);
   }
   void operator()(const std::string& path, int& out, int low, int high) const {

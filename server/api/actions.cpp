@@ -7,6 +7,7 @@
 #include "common/spec/check_job_spec.h"
 #include "server/api/launch_secrets.h"
 #include "server/api/nodes_by_name.h"
+#include "server/api/sealed_environments.h"
 #include "server/api/text_limits.h"
 #include "server/control/verbs/decide.h"
 #include "server/control/verbs/dependencies.h"
@@ -190,6 +191,9 @@ void Actions::look_at_node(const std::string& user, Submission& one, std::functi
 void Actions::submit_checked(const Caller& caller, Submission submission,
                              std::vector<EndedJob> history, Done<CommandReply> done) {
   if (!submission.image.is_ok()) return done(submission.image);
+  const Status sealed =
+      seal_for(controller_, caller, settings_.sealer, submission.request_id, submission.spec);
+  if (!sealed.is_ok()) return done(sealed);
   const std::vector<std::string> jobs = dependency_jobs(submission.spec);
   if (Status status = check_seen(caller, jobs); !status.is_ok()) return done(status);
   change(

@@ -1,6 +1,7 @@
 #include "server/api/launch_secrets.h"
 
 #include "common/launch_refusal.h"
+#include "server/api/sealed_environments.h"
 
 namespace hai {
 
@@ -30,8 +31,9 @@ std::string seal_name(const std::string& user, const std::string& name) {
 
 void open_secrets(const ClusterState& state, const Sealer* sealer, LaunchRank& order) {
   size_t bytes = 0;
-  Status status = ok();
+  Status status = open_environments(sealer, order);
   for (const auto& [variable, name] : order.secrets) {
+    if (!status.is_ok()) break;
     Result<std::string> value = open_secret(state, sealer, order.user, name);
     status = value.status();
     if (!status.is_ok()) break;

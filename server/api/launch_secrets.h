@@ -15,8 +15,9 @@ inline constexpr size_t kLaunchSecretBytesMax = 1 << 20;
 // What a secret is sealed for; no name has a slash.
 std::string seal_name(const std::string& user, const std::string& name);
 
-// Moves the secrets' values into the order's environments. If one is not there or does not open,
-// none is: then the order is such that the agent does not start it and says why.
+// Moves the secrets' values into the order's environments, and opens what is sealed there. If one
+// is not there or does not open, none is: then the order is such that the agent does not start it
+// and says why.
 void open_secrets(const ClusterState& state, const Sealer* sealer, LaunchRank& order);
 // Overwrites the values of these variables, and whatever else the order was given.
 void wipe_environments(LaunchRank& order);

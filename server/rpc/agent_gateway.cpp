@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "proto/convert/agent_convert.h"
 #include "server/api/launch_secrets.h"
+#include "server/api/sealed_environments.h"
 
 namespace hai {
 
@@ -126,7 +127,7 @@ void AgentGateway::send(ConnectionId connection, const AgentOrder& order) {
   if (found == connections_.end()) return;
   const auto& [stream, node] = found->second;
   const auto* launch = std::get_if<LaunchRank>(&order.body);
-  const bool has_secrets = launch != nullptr && !launch->secrets.empty();
+  const bool has_secrets = launch != nullptr && has_sealed(*launch);
   if (!proofs_ && !has_secrets) return stream->send(order, codec_);
   AgentOrder opened = order;
   if (proofs_) proofs_->add(node, opened);

@@ -43,6 +43,13 @@ describe('form and job file', () => {
     expect(treeToForm(parse(yaml) as Record<string, unknown>).environment).toBe('A=1\nB=b\nC=c');
   });
 
+  it('leave secret values to the file', () => {
+    const yaml = 'spec:\n  environments:\n    A: a\n    KEY: { secret: x }\n';
+    expect(treeToForm(parse(yaml) as Record<string, unknown>).environment).toBe('A=a');
+    expect(editSpec(yaml, { environment: 'A=b' })).toBe('spec:\n  environments:\n    A: b\n    KEY: { secret: x }\n');
+    expect(editSpec(yaml, { environment: '' })).toBe('spec:\n  environments:\n    KEY: { secret: x }\n');
+  });
+
   it('make maps where the file has none, or something else', () => {
     expect(parse(editSpec('name: a\nspec: nothing\n', { workspace: '/w', grace: '5s' }))).toEqual({
       name: 'a', spec: { workspace: '/w' }, options: { suspend: { grace: '5s' } },

@@ -3,6 +3,7 @@
 
 #include "common/python_environment.h"
 #include "common/spec/job_spec_yaml.h"
+#include "common/spec/sealed_value.h"
 
 namespace hai {
 namespace {
@@ -333,6 +334,23 @@ TEST(ParseJobSpec, AnUnreadableTextGivesOneError) {
   EXPECT_THAT(errors_of(""),
               ElementsAre("version: is missing", "name: is missing", "spec.workspace: is missing",
                           "spec.entrypoint: is missing"));
+}
+
+TEST(ParseJobSpec, AVariableMaySayThatItsValueIsASecret) {
+  const auto with = [](const std::string& environments) {
+    return "version: 2\nname: j\nspec: {workspace: /w, entrypoint: e, environments: " +
+           environments + "}\n";
+  };
+  const JobSpec spec = parsed(with("{A: 1, B: {secret: 'x y'}, C: }"));
+  EXPECT_EQ(spec.environments,
+            (std::map<std::string, std::string>{
+                {"A", "1"}, {"B", std::string(kToSealMark) + "x y"}, {"C", ""}}));
+  EXPECT_EQ(parsed(format_job_spec_yaml(spec)), spec);
+  const std::string why = "line 3: spec.environments.B: must be a text, or {secret: TEXT}, is ";
+  EXPECT_THAT(errors_of(with("{B: {hidden: x}}")), ElementsAre(why + "a mapping"));
+  EXPECT_THAT(errors_of(with("{B: {secret: }}")), ElementsAre(why + "a mapping"));
+  EXPECT_THAT(errors_of(with("{B: {secret: x, other: y}}")), ElementsAre(why + "a mapping"));
+  EXPECT_THAT(errors_of(with("{B: [x]}")), ElementsAre(why + "a list"));
 }
 
 TEST(ParseJobSpec, ANulByteCannotBeEscapedIn) {

@@ -116,7 +116,102 @@ TEST_F(Secrets, ThatAreGoneKeepTheRankFromStarting) {
               HasSubstr("the secret key of ann is not there any more"));
 }
 
+// `environments: {TOKEN: {secret: VALUE}}`: the rank has the value, and the job never had it.
+class SealedEnvironments : public Secrets {
+ protected:
+  static std::string file(const std::string& name, const std::string& value) {
+    return "version: 2\nname: " + name + "\nspec: {workspace: /data, entrypoint: train.py, " +
+           "environments: {PLAIN: text, TOKEN: {secret: " + value +
+           "}}}\nresource: {node_count: 1}\n";
+  }
+  Answer submit_file(const std::string& text, const std::string& request_id = "") {
+    return ask("POST", "/api/v1/jobs", text,
+               request_id.empty() ? "" : "Idempotency-Key: " + request_id + "\r\n", ann_);
+  }
+  LaunchRank launch_when_running(int64_t id) {
+    EXPECT_TRUE(server_.eventually([id](Controller& controller) {
+      const Job* job = controller.state().find(JobId{id});
+      return job != nullptr && job->state == JobState::running;
+    }));
+    return server_.last_launch();
+  }
+};
+
+TEST_F(SealedEnvironments, ReachTheRankAndNothingElse) {
+  const Answer answer = submit_file(file("j", "hunter2"));
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  const LaunchRank launch = launch_when_running(1);
+  EXPECT_EQ(launch.environments.at("TOKEN"), "hunter2");
+  EXPECT_EQ(launch.environments.at("PLAIN"), "text");
+  std::string said, stored;
+  for (const char* path :
+       {"/api/v1/jobs/1", "/api/v1/jobs/1/spec", "/api/v1/jobs/1/events",
+        "/api/v1/events?format=list", "/api/v1/jobs?finished=true", "/metrics"}) {
+    said += get(path).body + ask("GET", path, "", "", ann_).body;
+  }
+  server_.on_loop([&] {
+    stored = server_.controller().state().find(JobId{1})->spec->environments.at("TOKEN");
+  });
+  EXPECT_EQ(said.find("hunter"), std::string::npos) << said;
+  EXPECT_TRUE(stored.starts_with("hai-sealed:")) << stored;
+  EXPECT_EQ(stored.find("hunter"), std::string::npos) << stored;
+  EXPECT_THAT(ask("GET", "/api/v1/jobs/1/spec", "", "", ann_).body, HasSubstr(stored));
+  EXPECT_EQ(ask("GET", "/api/v1/jobs/1/spec", "", "", bob_).body.find(stored), std::string::npos);
+}
+
+TEST_F(SealedEnvironments, AreThereWhenTheJobIsRunAgain) {
+  ASSERT_EQ(submit_file(file("j", "hunter2")).status, 201);
+  launch_when_running(1);
+  server_.finish_job(1, 0);
+  const Answer again = ask("POST", "/api/v1/jobs/1/rerun", "{}", "", ann_);
+  ASSERT_EQ(again.status, 201) << again.body;
+  const LaunchRank launch = launch_when_running(again.content().value("id", 0));
+  EXPECT_EQ(launch.environments.at("TOKEN"), "hunter2");
+}
+
+TEST_F(SealedEnvironments, OfARepeatedRequestAreTheSame) {
+  const Answer first = submit_file(file("j", "hunter2"), "once");
+  ASSERT_EQ(first.status, 201) << first.body;
+  const Answer again = submit_file(file("j", "hunter2"), "once");
+  EXPECT_EQ(again.content().value("id", 0), first.content().value("id", -1)) << again.body;
+  EXPECT_EQ(submit_file(file("j", "hunter3"), "once").status, 409) << "another value, another job";
+}
+
+// What is sealed for one is worth nothing to another, nor in another variable.
+TEST_F(SealedEnvironments, OpenForTheirUserAndVariableOnly) {
+  ASSERT_EQ(submit_file(file("j", "hunter2")).status, 201);
+  launch_when_running(1);
+  std::string sealed;
+  server_.on_loop([&] {
+    sealed = server_.controller().state().find(JobId{1})->spec->environments.at("TOKEN");
+  });
+  server_.finish_job(1, 0);
+  const auto refused = [&](const std::string& variable, const std::string& token) {
+    const std::string text = "version: 2\nname: k\nspec: {workspace: /data, entrypoint: t.py, " +
+                             ("environments: {" + variable) + ": \"" + sealed +
+                             "\"}}\nresource: {node_count: 1}\n";
+    const Answer answer = ask("POST", "/api/v1/jobs", text, "", token);
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    const int64_t id = answer.content().value("id", 0);
+    const LaunchRank launch = launch_when_running(id);
+    server_.finish_job(id, 0);
+    const auto why = launch.environments.find(std::string(kLaunchRefusal));
+    return why == launch.environments.end() ? "" : why->second;
+  };
+  EXPECT_THAT(refused("TOKEN", bob_), HasSubstr("the secret value of TOKEN does not open"));
+  EXPECT_THAT(refused("OTHER", ann_), HasSubstr("the secret value of OTHER does not open"));
+  EXPECT_EQ(refused("TOKEN", ann_), "");
+}
+
 class WithoutKey : public RoutesFixture {};
+
+TEST_F(WithoutKey, NobodySealsEnvironments) {
+  const Answer refused = ask("POST", "/api/v1/jobs",
+                             "version: 2\nname: j\nspec: {workspace: /data, entrypoint: e, "
+                             "environments: {A: {secret: x}}}\nresource: {node_count: 1}\n");
+  EXPECT_EQ(refused.status, 409) << refused.body;
+  EXPECT_THAT(refused.body, HasSubstr("spec.environments.A: this server seals nothing"));
+}
 
 TEST_F(WithoutKey, NobodyKeepsSecrets) {
   const Answer refused = ask("PUT", "/api/v1/secrets/key", R"({"value": "x"})");

@@ -69,9 +69,10 @@ export function variables(lines: string): Map<string, string> {
 }
 
 type Tree = Record<string, unknown>;
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 const branch = (tree: Tree, key: string): Tree => {
   const value = tree[key];
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};
+  return isTree(value) ? value : {};
 };
 export const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
 const text = (value: unknown, standard: string): string => (value === undefined || value === null ? standard : String(value));
@@ -138,7 +139,8 @@ export function treeToForm(tree: Tree): JobForm {
     watchdog: text(options.watchdog, ''),
     timeout: text(options.timeout, ''),
     isInteractive: isTrue(options.interactive),
-    environment: Object.entries(branch(spec, 'environments')).map(([name, value]) => `${name}=${text(value, '')}`).join('\n'),
+    // `{secret: VALUE}` is for the file: the form neither shows nor changes it.
+    environment: Object.entries(branch(spec, 'environments')).filter(([, value]) => !isTree(value)).map(([name, value]) => `${name}=${text(value, '')}`).join('\n'),
     tags: list(options.tags),
     dependsOn: list(options.depends_on),
   };
@@ -210,7 +212,7 @@ function placeVariables(document: Document, wanted: Map<string, string>): void {
   const there = document.getIn(path);
   for (const item of isMap(there) ? [...there.items] : []) {
     const name = String(isScalar(item.key) ? item.key.value : item.key);
-    if (!wanted.has(name)) remove(document, [...path, name]);
+    if (!wanted.has(name) && !isMap(item.value)) remove(document, [...path, name]);
   }
   for (const [name, value] of wanted) {
     const old = document.getIn([...path, name]);
