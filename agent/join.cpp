@@ -23,6 +23,7 @@
 #include "common/hostlist.h"
 #include "common/machine/systemd_unit.h"
 #include "common/tls/certificate.h"
+#include "common/tls/fingerprints.h"
 #include "common/tls/replace_file.h"
 #include "common/tls/request.h"
 #include "common/tls/tls_client.h"
@@ -269,26 +270,6 @@ void add_join_command(CLI::App& app, JoinArguments& arguments) {
   join.add_flag("--once", arguments.once,
                 "do nothing if the node has joined and its certificate is in force");
   join.add_flag("!--no-start", arguments.starts, "neither enable nor start hai-agent.service");
-}
-
-Result<std::vector<std::string>> parse_fingerprints(const std::string& text) {
-  std::vector<std::string> found;
-  for (std::string each : CLI::detail::split(text, ',')) {
-    std::ranges::transform(each, each.begin(), [](unsigned char c) { return std::tolower(c); });
-    constexpr std::string_view kPrefix = "sha256:";
-    const std::string digits = each.starts_with(kPrefix) ? each.substr(kPrefix.size()) : each;
-    const bool is_hex =
-        std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c) != 0; });
-    if (digits.size() != 64 || !is_hex) {
-      return invalid_argument(
-          "--ca-fingerprint: must be the 64 hexadecimal digits that `hai-server ca show` shows, is "
-          "'{}'",
-          each.substr(0, 100));
-    }
-    found.push_back(digits);
-  }
-  if (found.empty()) return invalid_argument("--ca-fingerprint: is empty");
-  return found;
 }
 
 Status join_cluster(const JoinArguments& arguments, const std::string& config) {

@@ -35,8 +35,6 @@ struct JoinArguments {
 
 void add_join_command(CLI::App& app, JoinArguments& arguments);
 
-// "sha256:HEX,sha256:HEX": the fingerprints, in lower case.
-Result<std::vector<std::string>> parse_fingerprints(const std::string& text);
 
 // `config`: the agent's config file; written if it is not there, else its tls section says which
 // files to write. Writes nothing unless all went well before.

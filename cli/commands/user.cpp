@@ -1,6 +1,7 @@
 #include <pwd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,7 +20,8 @@ namespace hai::cli {
 namespace {
 
 struct UserOptions {
-  std::string name;
+  std::string name;                // of remove
+  std::vector<std::string> names;  // of add and set
   std::string role;
   std::string active;
   std::optional<std::string> groups;  // "a,b"; "" = none
@@ -55,12 +57,13 @@ std::string facts_of(const v1::User& user) {
                      user.active() ? "" : ", not active");
 }
 
-// Ok if nobody has the name.
-Status check_is_new(Client& client, const std::string& name) {
+// Ok if nobody has any of the names.
+Status check_are_new(Client& client, const std::vector<std::string>& names) {
   const Result<v1::ListUsersReply> known = client.list_users({});
   RETURN_IF_ERROR(known.status());
   for (const v1::User& user : known.value().users()) {
-    if (user.name() != name) continue;
+    const std::string& name = user.name();
+    if (std::ranges::count(names, name) == 0) continue;
     return already_exists(
         "the user {} is there already ({}) and was not changed: `hai user set {} ...` changes what "
         "it names",
@@ -69,15 +72,21 @@ Status check_is_new(Client& client, const std::string& name) {
   return ok();
 }
 
+// Of several, those before the one that is refused stay as they are now.
+Status stopped_at(const std::string& name, size_t done, const Status& status) {
+  if (done == 0) return status;
+  return Status(status.code(),
+                fmt::format("{}: {}; the {} before it are set", name, status.message(), done));
+}
+
 int set(Session& session, const UserOptions& options, bool is_add) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   if (is_add) {
-    const Status status = check_is_new(*client.value(), options.name);
+    const Status status = check_are_new(*client.value(), options.names);
     if (!status.is_ok()) return session.fail(status);
   }
   v1::SetUserRequest request;
-  request.set_name(options.name);
   if (!options.role.empty()) request.set_role(options.role);
   if (!options.active.empty()) request.set_active(options.active == "yes");
   if (options.groups) {
@@ -86,9 +95,14 @@ int set(Session& session, const UserOptions& options, bool is_add) {
       if (!group.empty()) request.add_groups(group);
     }
   }
-  const Result<v1::User> reply = client.value()->set_user(request);
-  if (!reply.is_ok()) return session.fail(reply.status());
-  return show_users(session, {reply.value()}, options.output);
+  std::vector<v1::User> after;
+  for (const std::string& name : options.names) {
+    request.set_name(name);
+    const Result<v1::User> reply = client.value()->set_user(request);
+    if (!reply.is_ok()) return session.fail(stopped_at(name, after.size(), reply.status()));
+    after.push_back(reply.value());
+  }
+  return show_users(session, after, options.output);
 }
 
 int remove(Session& session, const UserOptions& options) {
@@ -120,7 +134,8 @@ std::string done_to(const v1::User* before, const v1::User& after) {
 }
 
 int set_all(Session& session, const UserOptions& options) {
-  if (!options.name.empty() || !options.role.empty() || !options.active.empty() || options.groups) {
+  if (!options.names.empty() || !options.role.empty() || !options.active.empty() ||
+      options.groups) {
     return session.usage_error("--csv: names the users and all about them: leave the rest out");
   }
   const Result<std::string> text = read_file_or_input(options.csv);
@@ -157,12 +172,14 @@ int set_all(Session& session, const UserOptions& options) {
 
 int set_one_or_all(Session& session, const UserOptions& options, bool is_add) {
   if (!options.csv.empty()) return set_all(session, options);
-  if (options.name.empty()) return session.usage_error("USER: name one, or several by --csv FILE");
+  if (options.names.empty()) {
+    return session.usage_error("USER: name one or several, or a table by --csv FILE");
+  }
   return set(session, options, is_add);
 }
 
 void add_user_options(CLI::App& verb, UserOptions& options) {
-  verb.add_option("USER", options.name, "the user's name");
+  verb.add_option("USER", options.names, "names of users");
   verb.add_option("--role", options.role, "what the user may do")
       ->check(CLI::IsMember({"user", "operator", "admin"}));
   verb.add_option("--active", options.active, "whether jobs of the user may start")
@@ -184,7 +201,7 @@ void add_user(CLI::App& app, Session& session) {
   const auto options = std::make_shared<UserOptions>();
   user->require_subcommand(1);
   session.help[user] = {
-      .examples = {{"hai user add ann --groups vision,nlp", "a new user"},
+      .examples = {{"hai user add ann ben --groups vision,nlp", "new users, of the same groups"},
                    {"hai user set ann --role operator", "change one: what is not named stays"},
                    {"hai user set ann --active no", "what waits of hers starts no more"},
                    {"hai user add --csv people.csv", "everybody of a table"},
@@ -194,8 +211,8 @@ void add_user(CLI::App& app, Session& session) {
   add_output_option(*list_verb, options->output);
   list_verb->callback([&session, options] { session.exit_code = list(session, *options); });
   CLI::App* add_verb =
-      user->add_subcommand("add", "Add a user who is not there yet, or all of a table");
-  CLI::App* set_verb = user->add_subcommand("set", "Change a user, or add one who is not there");
+      user->add_subcommand("add", "Add users who are not there yet, or all of a table");
+  CLI::App* set_verb = user->add_subcommand("set", "Change users, or add those who are not there");
   for (CLI::App* verb : {add_verb, set_verb}) {
     add_user_options(*verb, *options);
     verb->callback([&session, options, is_add = verb == add_verb] {

@@ -5,16 +5,6 @@
 namespace hai {
 namespace {
 
-// A name or a text for SQL; those come from people.
-std::string sql_quoted(std::string_view text, char mark) {
-  std::string out(1, mark);
-  for (const char c : text) {
-    if (c == mark) out += mark;
-    out += c;
-  }
-  return out + mark;
-}
-
 PgOptions options_for(const std::string& conninfo) {
   return {.conninfo = conninfo,
           .connect_timeout = 5s,
@@ -52,6 +42,15 @@ DatabaseFacts facts_of(PgSession& session) {
 }
 
 }  // namespace
+
+std::string sql_quoted(std::string_view text, char mark) {
+  std::string out(1, mark);
+  for (const char c : text) {
+    if (c == mark) out += mark;
+    out += c;
+  }
+  return out + mark;
+}
 
 Result<DatabaseFacts> look_at_database(const std::string& conninfo) {
   PgSession session(options_for(conninfo));

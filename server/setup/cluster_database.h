@@ -52,6 +52,9 @@ bool is_local_conninfo(const std::string& conninfo);
 Result<DatabaseFacts> look_at_database(const std::string& conninfo);
 Status mark_database(const std::string& conninfo, const ClusterMark& mark);
 
+// A name or a text for SQL; those come from people.
+std::string sql_quoted(std::string_view text, char mark);
+
 // Of a PostgreSQL on this machine, as its administrator.
 struct LocalDatabase {
   std::string socket;  // folder

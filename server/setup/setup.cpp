@@ -9,10 +9,12 @@
 #include "common/tls/replace_file.h"
 #include "common/whole_file.h"
 #include "server/commands/command.h"
+#include "server/setup/add_server.h"
 #include "server/setup/bundle.h"
 #include "server/setup/next_steps.h"
 #include "server/setup/setup_files.h"
 #include "server/setup/setup_plan.h"
+#include "server/setup/sign_in.h"
 #include "server/store/migrate.h"
 
 namespace hai {
@@ -131,13 +133,27 @@ Status set_up(const SetupPlan& plan, const SetupOptions& options) {
   const Result<std::string> token = has_new_token ? read_whole_file(plan.config.admin_token_file)
                                                   : Result<std::string>(std::string());
   RETURN_IF_ERROR(token.status());
-  fmt::print("{}", next_steps(plan, is_started.value(), token.value()));
-  return ok();
+  SignedIn signed_in;
+  if (is_started.value() && !plan.config.admin_token_file.empty()) {
+    signed_in = sign_in(plan);
+  }
+  fmt::print("{}", next_steps(plan, is_started.value(), token.value(), signed_in));
+  // Long after its beginning the first token has ended, and is not missed.
+  const bool is_wanted = plan.is_founding || !plan.nodes.empty();
+  if (signed_in.complaint.empty() || !is_wanted) return ok();
+  return unavailable("{}: the server is set up, and the rest can be done as written above",
+                     signed_in.complaint);
 }
 
 }  // namespace
 
 Status run_setup(const SetupOptions& options) {
+  if (!options.add_server.empty()) {
+    RETURN_IF_ERROR(check_options(options));
+    if (is_file(options.config)) return add_server(options);
+    return failed_precondition("--add-server: there is no {}: run `hai-server setup` first",
+                               options.config);
+  }
   if (!options.export_bundle.empty()) return write_bundle(options);
   const Result<SetupPlan> plan = make_setup_plan(options);
   RETURN_IF_ERROR(plan.status());

@@ -128,12 +128,6 @@ Status let_read(const std::string& path, const UnixUser& user) {
   return unavailable("cannot make {} readable for {}: {}", path, user.name, std::strerror(errno));
 }
 
-Status hand_over(const std::string& path, const UnixUser& user) {
-  if (!is_file(path) || ::geteuid() != 0) return ok();
-  if (::chown(path.c_str(), user.uid, user.gid) == 0) return ok();
-  return unavailable("cannot give {} to {}: {}", path, user.name, std::strerror(errno));
-}
-
 }  // namespace
 
 bool is_file(const std::string& path) {
@@ -202,6 +196,12 @@ Status make_files(const SetupPlan& plan, std::vector<std::string>& said) {
 
 Status write_config(const SetupPlan& plan, std::vector<std::string>& said) {
   return plan.text.empty() ? ok() : write_missing(plan.path, plan.text, 0644, said);
+}
+
+Status hand_over(const std::string& path, const UnixUser& user) {
+  if (!is_file(path) || ::geteuid() != 0) return ok();
+  if (::chown(path.c_str(), user.uid, user.gid) == 0) return ok();
+  return unavailable("cannot give {} to {}: {}", path, user.name, std::strerror(errno));
 }
 
 Status hand_over_files(const SetupPlan& plan) {

@@ -46,5 +46,7 @@ Status write_config(const SetupPlan& plan, std::vector<std::string>& said);
 // Keys belong to the server's user; others are for everybody to read, also those that were made
 // under a narrow umask.
 Status hand_over_files(const SetupPlan& plan);
+// Of one file, if it is there.
+Status hand_over(const std::string& path, const UnixUser& user);
 
 }  // namespace hai

@@ -12,6 +12,7 @@
 
 #include "common/account_name.h"
 #include "common/host_port.h"
+#include "common/hostlist.h"
 #include "common/text_check.h"
 #include "common/whole_number.h"
 #include "server/setup/cluster_database.h"
@@ -65,6 +66,10 @@ void ask_for_all(SetupOptions& options) {
     if (answer != "local") options.database = answer;
   }
   if (options.admin.empty()) options.admin = ask("Name of the first administrator", "admin");
+  if (options.nodes.empty()) {
+    const std::string answer = ask("Nodes that may join within a day, as node-[1-8]", "none");
+    if (answer != "none") options.nodes = answer;
+  }
 }
 
 Status check_host(const std::string& name) {
@@ -114,6 +119,22 @@ Status check_bundle(const SetupOptions& options) {
   return ok();
 }
 
+Status check_names_of_others(const SetupOptions& options) {
+  const Result<std::vector<std::string>> nodes = parse_hostlist(options.nodes);
+  if (!nodes.is_ok()) return invalid_argument("--nodes: {}", nodes.status().message());
+  if (options.add_server.empty()) return ok();
+  const size_t at = options.add_server.find('@');
+  const std::string host =
+      at == std::string::npos ? options.add_server : options.add_server.substr(at + 1);
+  if (at != std::string::npos) {
+    RETURN_IF_ERROR(check_account_name("--add-server", options.add_server.substr(0, at)));
+  }
+  const Status status = check_host(host);
+  if (status.is_ok()) return ok();
+  return invalid_argument("--add-server: must be [USER@]HOST, is '{}'",
+                          printable(options.add_server));
+}
+
 }  // namespace
 
 void add_setup_options(CLI::App& app, SetupOptions& options) {
@@ -122,16 +143,24 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
                  "DNS names and addresses by which others reach this server; the first is what "
                  "they are told (default: this host's name)")
       ->delimiter(',');
-  app.add_option("--database", options.database,
-                 "libpq's words for a database that is there, e.g. 'host=db1,db2 dbname=hai "
-                 "user=hai passfile=/etc/hai/pgpass target_session_attrs=read-write' (default: "
-                 "role and database are made in this machine's PostgreSQL)");
+  auto* database =
+      app.add_option("--database", options.database,
+                     "libpq's words for a database that is there, e.g. 'host=db1,db2 dbname=hai "
+                     "user=hai passfile=/etc/hai/pgpass target_session_attrs=read-write' (default: "
+                     "role and database are made in this machine's PostgreSQL)");
+  app.add_option("--database-password", options.database_password,
+                 "with --database: file with the password of its user, for the passfile that the "
+                 "words name; - takes a line of standard input")
+      ->needs(database);
   app.add_option("--postgres-socket", options.postgres_socket,
                  "folder of the socket of this machine's PostgreSQL (default: "
                  "/var/run/postgresql)");
   app.add_option("--user", options.user,
                  "Unix user of the server (default: hai; if not root, you)");
   app.add_option("--admin", options.admin, "name of the first administrator (default: admin)");
+  app.add_option("--nodes", options.nodes,
+                 "that may join within a day, e.g. 'node-[1-8]': prints the line for them, as `hai "
+                 "node token create` does");
   app.add_option("--grpc-port", options.grpc_port, "for agents and hai (default: 7700)");
   app.add_option("--http-port", options.http_port, "for the dashboard and REST (default: 7780)");
   app.add_option("--services-port", options.services_port,
@@ -149,10 +178,17 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
   auto* bundle = app.add_option("--bundle", options.bundle,
                                 "of the cluster's first server: makes this a further one; - reads "
                                 "it from standard input");
-  app.add_option("--export-bundle", options.export_bundle,
-                 "writes what a further server needs, secrets too, and does nothing else; - "
-                 "writes it to standard output")
-      ->excludes(bundle);
+  auto* export_bundle =
+      app.add_option("--export-bundle", options.export_bundle,
+                     "writes what a further server needs, secrets too, and does nothing else; - "
+                     "writes it to standard output")
+          ->excludes(bundle);
+  app.add_option("--add-server", options.add_server,
+                 "on a server that is set up, with ssh to root@HOST: lets HOST reach the database "
+                 "if that is on this machine, installs the packages there, and makes it a further "
+                 "server; --names are HOST's then")
+      ->excludes(bundle)
+      ->excludes(export_bundle);
   app.add_flag("--yes", options.takes_defaults, "ask nothing: what is not said gets its default");
   app.add_flag("!--no-start", options.starts, "neither enable nor start hai-server.service");
 }
@@ -186,6 +222,7 @@ Status check_options(const SetupOptions& options) {
   if (!options.admin.empty()) RETURN_IF_ERROR(check_account_name("--admin", options.admin));
   for (const std::string& name : options.names) RETURN_IF_ERROR(check_host(name));
   RETURN_IF_ERROR(check_ports(options));
+  RETURN_IF_ERROR(check_names_of_others(options));
   return options.database.empty() ? ok() : check_conninfo(options.database);
 }
 

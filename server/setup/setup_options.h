@@ -31,8 +31,11 @@ struct SetupOptions {
   std::string authority;  // folder of the site's own CA
   std::string certificate;
   std::string key;
-  std::string bundle;         // file to read, - = standard input
-  std::string export_bundle;  // file to write, - = standard output
+  std::string bundle;             // file to read, - = standard input
+  std::string export_bundle;      // file to write, - = standard output
+  std::string add_server;         // [USER@]HOST, by ssh: is made a further server
+  std::string database_password;  // "-" = a line of standard input; else a file
+  std::string nodes;              // that may join within a day: a list of names
   bool takes_defaults = false;
   bool starts = true;
 };

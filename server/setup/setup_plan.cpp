@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <tuple>
 
 #include "common/config/yaml_text.h"
@@ -148,7 +149,52 @@ Result<SetupPlan> plan_with_bundle(const SetupOptions& told, const SetupOptions&
   return plan;
 }
 
-Result<SetupPlan> plan_of_new(SetupOptions options, SetupPlan plan) {
+// What no other user and no shell's history shall see. "-": of a terminal unseen.
+Result<std::string> read_password(const std::string& from) {
+  if (from.empty()) return std::string();
+  std::string text;
+  if (from == "-" && ::isatty(STDIN_FILENO) == 1) {
+    const char* typed = ::getpass("Password of the database's user (it is not shown): ");
+    text = typed == nullptr ? "" : typed;
+  } else if (from == "-") {
+    std::getline(std::cin, text);
+  } else {
+    Result<std::string> read = read_whole_file(from);
+    RETURN_IF_ERROR(read.status());
+    text = read.value().substr(0, read.value().find('\n'));
+  }
+  if (!text.empty()) return text;
+  return invalid_argument("--database-password: the first line is empty");
+}
+
+// Of a passfile, where : and \ have a meaning.
+std::string passfile_word(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == ':' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+Status plan_passfile(const std::string& conninfo, const std::string& password, SetupPlan& plan) {
+  const std::string path = passfile_of(conninfo);
+  if (!path.starts_with(plan.folder + "/")) {
+    return invalid_argument("--database-password: --database must say passfile={}/pgpass",
+                            plan.folder);
+  }
+  Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
+  RETURN_IF_ERROR(words.status());
+  const auto word = [&](const char* key) {
+    const std::string& said = words.value()[key];
+    return said.empty() ? std::string("*") : passfile_word(said);
+  };
+  plan.files[path] =
+      fmt::format("*:*:{}:{}:{}\n", word("dbname"), word("user"), passfile_word(password));
+  return ok();
+}
+
+Result<SetupPlan> plan_of_new(SetupOptions options, const std::string& password, SetupPlan plan) {
   plan.is_founding = true;
   std::string conninfo = options.database;
   if (conninfo.empty()) {
@@ -161,6 +207,7 @@ Result<SetupPlan> plan_of_new(SetupOptions options, SetupPlan plan) {
         LocalDatabase{.socket = options.postgres_socket, .role = plan.user.name, .name = "hai"};
     conninfo = conninfo_of(*plan.local);
   }
+  if (!password.empty()) RETURN_IF_ERROR(plan_passfile(conninfo, password, plan));
   plan.text = new_config_text(options, plan.folder, conninfo);
   Result<ServerConfig> config = parse_server_config(plan.text, "the config to be written");
   RETURN_IF_ERROR(config.status());
@@ -236,6 +283,8 @@ Result<SetupPlan> make_setup_plan(SetupOptions options) {
   const bool has_config = is_file(plan.path) && options.bundle.empty();
   const SetupOptions told = options;
   RETURN_IF_ERROR(check_options(options));
+  const Result<std::string> password = read_password(has_config ? "" : options.database_password);
+  RETURN_IF_ERROR(password.status());
   if (!has_config) {
     RETURN_IF_ERROR(complete_options(options));
     RETURN_IF_ERROR(check_options(options));  // the answers, too
@@ -245,9 +294,10 @@ Result<SetupPlan> make_setup_plan(SetupOptions options) {
   Result<UnixUser> user = user_for(options);
   RETURN_IF_ERROR(user.status());
   plan.user = std::move(user).value();
+  plan.nodes = options.nodes;
   if (has_config) return plan_with_config(options, std::move(plan));
   if (!options.bundle.empty()) return plan_with_bundle(told, options, std::move(plan));
-  return plan_of_new(std::move(options), std::move(plan));
+  return plan_of_new(std::move(options), password.value(), std::move(plan));
 }
 
 }  // namespace hai

@@ -27,6 +27,7 @@ struct SetupPlan {
   bool checks_names = false;                 // a certificate that is there must be for them
   std::optional<LocalDatabase> local;        // to be made on this machine
   UnixUser user;                             // whom the server runs as
+  std::string nodes;                         // that may join from now on; "" = none
 };
 
 // Changes nothing. Takes what is told as complete_options() and check_options() leave it.

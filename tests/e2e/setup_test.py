@@ -76,6 +76,17 @@ class SetupTest(unittest.TestCase):
         site.ok("user", "set", "ann", "--groups", "ml")
         again = site.hai("user", "add", "--csv", "-", stdin="name,groups\nann,ml\ncy,ml\n")
         self.assertEqual(again.err, "hai: 2 users: 1 added, 0 changed, 1 unchanged\n")
+        # Several at once; who knows the CA's fingerprint needs no file.
+        two = site.json("user", "add", "dan", "eve", "--groups", "ml")
+        self.assertEqual([(user["name"], user["groups"]) for user in two], [("dan", ["ml"]), ("eve", ["ml"])])
+        both = site.hai("user", "add", "fay", "eve")
+        self.assertEqual((both.code, "the user eve is there already" in both.err), (4, True), both.err)
+        self.assertNotIn("fay", site.ok("user", "list"))
+        words = re.search("hai (init - --url .* --ca-fingerprint .*)", said)[1].split()
+        self.assertIn("you are boss (admin)", site.hai(*words, "--name", "again", stdin=token).err)
+        wrong = site.hai(*words[:-1], "sha256:" + "0" * 64, "--name", "no", stdin=token)
+        self.assertEqual((wrong.code, wrong.out), (2, ""), wrong.err)
+        site.ok("context", "use", "fire")
         line = site.ok("node", "token", "create", "node-[1-2]", "--uses", "2")
         server, secret, fingerprint = re.match(
             r"hai-agent join (\S+) --token (\S+) --ca-fingerprint (\S+)", line
@@ -422,7 +433,7 @@ class SetupTest(unittest.TestCase):
             env=site.environment(),
         )  # fmt: skip
         os.close(slave)
-        os.write(master, b"water\n\nboss\n")  # cluster, database, administrator
+        os.write(master, b"water\n\nboss\n\n")  # cluster, database, administrator, nodes
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, out + err)
         self.assertIn("Name of the cluster [hai]: ", out)

@@ -40,7 +40,7 @@ class StoreSetupTest(unittest.TestCase):
         root.mkdir(exist_ok=True)
         return subprocess.run(
             [sys.executable, "-B", ROOT / "deploy/hai-store-setup", *members, "--network", network, "--name", name,
-             "--root", root, "--templates", TEMPLATES, *words],
+             "--here", "--root", root, "--templates", TEMPLATES, *words],
             input=secret, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
 

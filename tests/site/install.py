@@ -3,10 +3,9 @@
 import concurrent.futures
 import json
 import re
-import secrets
 import urllib.request
 
-from doc import block, fill, lines
+from doc import block, blocks, fill, step
 from network import SUBNET
 from world import wait
 
@@ -14,8 +13,6 @@ STORES = ("db1", "db2", "db3")
 SERVERS = ("server-1", "server-2")
 NODES = ("node-1", "node-2", "node-3", "node-4")
 PEOPLE = ("ann", "ben", "cy")
-DATABASE = "host=db1,db2,db3 dbname=hai user=hai passfile=/etc/hai/pgpass target_session_attrs=read-write"
-SECRET = secrets.token_hex(24)
 
 
 def everywhere(names, act):
@@ -25,31 +22,35 @@ def everywhere(names, act):
 
 
 def install(site, say):
-    everywhere(STORES, lambda name: prepare_store(site, name))
-    wait("the store has a leader and two who follow", lambda: store_is_whole(site), 180, pause=1)
-    once = block("ha-store.md", "hai-store-setup --create")
-    site.password = site[store_leader(site)].says(f"cd; {once}").split(":")[-1]
-    say("three machines with etcd, Patroni and PostgreSQL, as ha-store.md says")
-    everywhere(SERVERS, lambda name: site[name].run("apt-get update; apt-get install hai-server hai-web hai-cli"))
+    prepare_store(site)
+    say("three machines with etcd, Patroni and PostgreSQL, by `hai-store-setup` as ha-store.md says")
     set_up_servers(site)
     say("two servers, as ha-store.md and setup.md say")
     everywhere([*NODES, "login"], lambda name: add_people(site, name))
-    site["login"].run("apt-get update; apt-get install hai-cli")
-    everywhere(NODES, lambda name: site[name].run("apt-get update; apt-get install hai-agent python3-hai"))
+    site["login"].run(doc_line("install.md", "# people"))
+    everywhere(NODES, lambda name: site[name].run(doc_line("install.md", "# nodes")))
     first_words(site)
     everywhere(NODES, lambda name: join(site, name, site.join_line))
     wait("all nodes are up", lambda: nodes_up(site) == len(NODES), 120, pause=1)
-    say("four nodes joined, by the one line that `hai node token create` prints")
+    say("four nodes joined, by the one line that `hai-server setup --add-server` prints")
+
+
+def doc_line(page, mark):
+    """The installing line of a block that ends with this comment."""
+    found = [line for text in blocks(page) for line in text.splitlines()
+             if line.endswith(mark) and "apt-get install" in line]  # fmt: skip
+    if len(found) != 1:
+        raise AssertionError(f"{page} has {len(found)} installing lines that end with '{mark}', not one")
+    return found[0].split(" #")[0].strip()
 
 
 # ---- the store
 
-def prepare_store(site, name):
-    machine = site[name]
-    machine.write("root/secret", SECRET + "\n")
+def prepare_store(site):
     words = {f"ADDRESS_{number}": site[other].address for number, other in enumerate(STORES, start=1)}
     commands = fill(block("ha-store.md", "hai-store-setup db1"), NETWORK=f"{SUBNET}.0/24", **words)
-    machine.run(f"cd; {commands}")
+    said = site[STORES[0]].says(f"cd; {commands}", seconds=600)
+    site.password = said.splitlines()[-1].strip()
 
 
 def members(site):
@@ -78,33 +79,31 @@ def store_leader(site):
 # ---- servers
 
 def set_up_servers(site):
-    first, second = (site[name] for name in SERVERS)
-    commands = block("ha-store.md", "hai-server setup --database")
-    passfile, setup = fill(commands, PASSWORD=site.password).splitlines()
-    first.run(passfile)
-    names = "--yes --cluster site --names {} {}"
-    first.run(f"{setup} {names.format(first.name, first.address)}", seconds=180)
-    export = lines(block("setup.md", "--export-bundle"), "--export-bundle", "--export-bundle").rstrip(" |\n")
-    bundle = first.run(export.replace("host=db1,db2 ", "host=db1,db2,db3 ")).stdout
-    second.run(
-        f"hai-server setup --bundle - {names.format(second.name, second.address)}".replace("--cluster site ", ""),
-        stdin=bundle, seconds=180,
-    )  # fmt: skip
+    first = site[SERVERS[0]]
+    first.run(doc_line("install.md", "# the first server").replace(" postgresql", ""))
+    setup = block("ha-store.md", "hai-server setup --database").strip()
+    names = f"--yes --cluster site --names {first.name} {first.address}"
+    first.run(f"{setup} {names}", stdin=site.password + "\n", seconds=180)
+    said = first.run(fill(step(2), **{"1250": str(len(NODES))}), seconds=300).stdout
+    site.join_line = re.search("^ *(hai-agent join .*)$", said, re.M).group(1)
+    site.elsewhere = re.search("^ *(hai init - .*)$", said, re.M).group(1)
     site.token = (first.root / "etc/hai/admin.token").read_text().strip()
 
 
 def first_words(site):
     """On the machine where people work: the administrator, the people, the line for nodes."""
     login = site["login"]
-    login.write("etc/hai/ca.crt", (site["server-1"].root / "etc/hai/ca/ca.crt").read_text())
-    urls = " ".join(f"--url https://{name}:7700" for name in SERVERS)
-    login.run(f"hai init - {urls} --ca /etc/hai/ca.crt", stdin=site.token)
-    login.run("hai user add --csv -", stdin="name,groups\n" + "".join(f"{name},\n" for name in PEOPLE))
-    site.join_line = login.says("hai node token create 'node-[1-4]' --ttl 1h --uses 4").splitlines()[0]
+    login.run(site.elsewhere, stdin=site.token)
+    site[SERVERS[0]].run(step(3).replace(step_people(), " ".join(PEOPLE)))
     site.tokens = {}
     for name in PEOPLE:
         said = login.says(f"hai token create --user {name} -o json")
         site.tokens[name] = re.search(r'"secret": *"([^"]+)"', said).group(1)
+
+
+def step_people():
+    """The names that the page has for a reader's own."""
+    return step(3).removeprefix("hai user add ")
 
 
 def nodes_up(site):

@@ -47,6 +47,10 @@ class Machine:
         self.write("etc/hosts", "127.0.0.1 localhost\n" + "\n".join(hosts) + "\n")
         self.write("etc/hostname", self.name + "\n")
         self.write("etc/apt/apt.conf.d/99site", APT_CONF)
+        self.write("root/.ssh/id_ed25519", self.site.key.read_text())
+        self.write("root/.ssh/authorized_keys", self.site.key.with_suffix(".pub").read_text())
+        self.write("root/.ssh/config", "StrictHostKeyChecking accept-new\nLogLevel ERROR\n")
+        (self.root / "root/.ssh/id_ed25519").chmod(0o600)
         self.write("etc/apt/sources.list", "")
         (self.root / "etc/machine-id").unlink(missing_ok=True)
         self.write("etc/machine-id", "")
@@ -149,6 +153,13 @@ class Machines:
         self.cgroups = self.cgroups or [CGROUPS]
         self.machines = {name: Machine(self, name) for name in names}
         self.published = None
+        self.key = self.make_key()
+
+    def make_key(self):
+        """By which root of one machine may go to another one, as a site's image has it."""
+        key = self.work / "key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+        return key
 
     def __getitem__(self, name):
         return self.machines[name]

@@ -5,7 +5,7 @@
 # systemd-nspawn and a Debian mirror, or what an earlier run has kept of it; exits with 77 if it cannot
 # run here.
 #
-# usage: BUILD=DIR tests/site/run.sh --small    a server and two nodes: small.py. DIR is a build folder
+# usage: BUILD=DIR tests/site/run.sh --small    two servers and two nodes: small.py. DIR is a build folder
 #                                               with all programs; what may be kept for the next run
 #                                               is in DIR/package_test
 #        BUILD=DIR tests/site/run.sh [options]  ten machines: site.py, whose options these are
@@ -30,7 +30,7 @@ mount -t tmpfs tmpfs "$work"
 step "packages"
 make_packages
 step "a Debian with systemd"
-make_tree site systemd systemd-sysv dbus iproute2 sudo python3
+make_tree site systemd systemd-sysv dbus iproute2 sudo python3 openssh-server openssh-client
 step "what the repository holds besides"
 quietly apt --no-install-recommends --download-only install "${stores[@]}"
 for version in "$first" "$second"; do

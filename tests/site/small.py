@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A site of three booted machines, a server with PostgreSQL and two nodes, from bare Debians to a
+"""A site of four booted machines, a server with PostgreSQL, one beside it, two nodes, from bare Debians to a
 purge, by the commands that docs/operations has. run.sh --small makes what it begins with.
 
 usage: small.py --work DIR --tree DIR --old DIR --new DIR
@@ -13,6 +13,7 @@ import functools
 import json
 import pathlib
 import re
+import shlex
 import sys
 import time
 
@@ -21,11 +22,13 @@ sys.path[:0] = [str(HERE.parent / "e2e" / "chaos")]
 
 import doc  # noqa: E402
 import sandbox  # noqa: E402
+from install import doc_line, step_people  # noqa: E402
 from machines import Machines, options_of  # noqa: E402
 from world import wait  # noqa: E402
 
-SERVER, NODES = "server-1", ("node-1", "node-2")
+SERVER, OTHER, NODES = "server-1", "server-2", ("node-1", "node-2")
 USER = "ann"
+SLURM = "# Slurm's commands: where people use them, and each node"
 PACKAGES = "hai-server hai-agent hai-cli hai-slurm hai-web python3-hai"
 BEAT = "echo $HAI_ATTEMPT $$ > pid; while :; do date +%s%N > alive; sleep 0.1; done"
 
@@ -44,7 +47,7 @@ def expect(what, expected, found):
 
 class Site(Machines):
     def __init__(self, work, tree):
-        super().__init__(work, tree, [SERVER, *NODES])
+        super().__init__(work, tree, [SERVER, OTHER, *NODES])
 
     @property
     def server(self):
@@ -54,10 +57,10 @@ class Site(Machines):
     def nodes(self):
         return [self[name] for name in NODES]
 
-    def everywhere(self, act):
+    def everywhere(self, act, names=None):
         """On all machines at once, as an operator with many terminals does."""
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            return list(pool.map(act, self.machines.values()))
+            return list(pool.map(act, [self[name] for name in names or self.machines]))
 
     def hai(self, words, user="root"):
         as_user = f"runuser -u {user} -- env --chdir=/home/{user} HOME=/home/{user}"
@@ -74,17 +77,13 @@ class Site(Machines):
 # ---- from bare machines to a cluster
 
 def install(site):
-    documented = doc.block("install.md", "apt-get install hai-agent").splitlines()
-    halves = [line.split("# ") for line in documented]
-    lines = {words.split()[0].strip(";:"): command.strip() for command, words in halves}
-
     def act(machine):
-        slurm = lines["Slurm's"]
-        own = lines["servers" if machine.name == SERVER else "nodes"]
-        machine.run(f"apt-get update\n{own}\n{slurm}")
+        mark = "# the first server" if machine.name == SERVER else "# nodes"
+        machine.run(f"{doc_line('install.md', mark)}\n{doc_line('install.md', SLURM)}")
 
-    site.everywhere(act)
-    for machine in site.machines.values():
+    # All but the further server, which is reached from the first one.
+    site.everywhere(act, [SERVER, *NODES])
+    for machine in (site.server, *site.nodes):
         unit = "hai-server" if machine.name == SERVER else "hai-agent"
         expect(f"{unit} before it is configured", "inactive", state(machine, unit))
 
@@ -95,27 +94,42 @@ def set_up(site):
     said = server.says(f"yes '' | head -n 9 | script -qec '{doc.step(1)}' /dev/null")
     if "is set up. hai-server.service runs." not in said:
         raise AssertionError(f"setup says {said}")
-    server.run("cd; " + doc.fill(doc.step(2), SERVER=SERVER))
+    add_server(site)
     for node in site.machines.values():
         node.run(f"useradd --create-home --uid 2001 {USER}")
-    server.write("root/people.csv", f"name,groups\n{USER},\n")
-    server.run("cd; " + doc.step(5))
+    server.run("cd; " + doc.step(3).replace(step_people(), USER))
     said = server.says(f"hai token create --user {USER} --label laptop")
     server.write(f"home/{USER}/token", re.search("hai_[0-9a-f]+", said).group())
-    believes = f"--url https://{SERVER}:7700 --ca /etc/hai/ca/ca.crt"
-    site.hai(f"init - {believes} < /home/{USER}/token", USER)
+    site.hai(f"{site.elsewhere.removeprefix('hai ')} < /home/{USER}/token", USER)
+
+
+def add_server(site):
+    """A further one, with a database that only the first one's machine has reached so far."""
+    for _ in range(2):  # again: all is done, and nothing is done twice
+        said = site.server.says(doc.fill(doc.step(2), **{"1250": "2"}), seconds=300)
+        if "is set up. hai-server.service runs." not in said:
+            raise AssertionError(f"the further server says {said}")
+    expect("the further server", "active", state(site[OTHER], "hai-server"))
+    lines = site.server.says("grep -c '^host hai hai' /etc/postgresql/15/main/pg_hba.conf")
+    expect("PostgreSQL's lines for it", "1", lines)
+    site.join_line = re.search("^ *(hai-agent join .*)$", said, re.M).group(1)
+    site.elsewhere = re.search("^ *(hai init - .*)$", said, re.M).group(1)
+
+
+def take_over(site, job):
+    """Without the first server, nodes, people and `hai` find the other one by themselves."""
+    site.server.run("systemctl stop hai-server")
+    job.expect_same("a stop of the first server")
+    site.server.run("systemctl start hai-server")
 
 
 def join(site):
     documented = doc.step(4)
-    printed = site.server.says(doc.fill(doc.step(3), **{"1250": "2"})).splitlines()[0].strip()
-    doc.check_like(documented, printed)
-    line = printed + documented[documented.index(" --table"):]
+    doc.check_like(documented, site.join_line)
+    line = site.join_line + documented[documented.index(" --table"):]
     rows = ["name,group,zone,leaf", *(f"{name},training,A,leaf-{name[-1]}" for name in NODES)]
 
     def act(machine):
-        if machine.name == SERVER:
-            return
         machine.write("root/nodes.csv", "\n".join(rows) + "\n")
         machine.run(f"cd; {line} --no-start")
         # GPUs are not real here, and machines in machines have no control groups to give away.
@@ -123,9 +137,9 @@ def join(site):
             file.write("simulate_gpus: 8\nisolation: shared\n")
         machine.run("systemctl enable --now hai-agent")
 
-    site.everywhere(act)
+    site.everywhere(act, NODES)
     site.wait_up("after the join")
-    said = site.server.says(doc.step(6))
+    said = site.server.says(doc.step(5))
     if "ok    server  port" not in said or "ok    client  server" not in said:
         raise AssertionError(f"hai doctor says {said}")
     for node in site.nodes:
@@ -262,10 +276,11 @@ def upgrade(site, new, job):
     site.publish(new)
     commands = doc.upgrade_commands()
     site.server.run(f"{commands['servers']}\n{commands['migrate']}")
-    job.expect_same("an upgrade of the server")
+    site[OTHER].run(commands["servers"])
+    job.expect_same("an upgrade of the servers")
 
     def act(machine):
-        if machine.name != SERVER:
+        if machine.name in NODES:
             machine.run(commands["nodes"])
         machine.run("apt-get upgrade")
         versions = machine.says("dpkg-query -W -f '${Version}\\n' '*hai*' | sort -u")
@@ -334,14 +349,14 @@ def play(options):
         site.publish(options.old)
         for machine in site.machines.values():
             machine.create()
-        say(f"three machines booted in {site.boot():.0f} s")
+        say(f"four machines booted in {site.boot():.0f} s")
         site.serve_repository()
         install(site)
         say("packages installed, as install.md says")
         set_up(site)
         say("the server set up, by the commands of setup.md")
         join(site)
-        say("two nodes joined, by the line that `hai node token create` prints")
+        say("two nodes joined, by the line that `hai-server setup` prints")
         story(site, options)
         return True
     except BaseException:
@@ -360,6 +375,8 @@ def story(site, options):
     hang(site.nodes[0], "hai-agent")
     job.expect_same("a hung server and a hung agent")
     say("restarted, and hung")
+    take_over(site, job)
+    say("the other server has taken over")
     timers(site)
     say("backed up; the archive has nothing to do")
     stop_machines(site, job)

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "common/host_port.h"
+#include "server/setup/add_server.h"
 #include "server/setup/next_steps.h"
+#include "server/setup/share_database.h"
 
 namespace hai {
 namespace {
@@ -119,14 +121,64 @@ TEST(NextSteps, ShowTheTokenOnlyWhenItIsNew) {
   plan.config = config_of(new_config_text(told(), "/etc/hai", "dbname=hai"));
   EXPECT_EQ(plan.config.archive_dir, "/var/lib/hai/archive");
   EXPECT_EQ(plan.config.archive_older_than, "90d");
-  EXPECT_THAT(next_steps(plan, true, "hai_secret\n"), HasSubstr("  hai_secret\n"));
-  EXPECT_THAT(next_steps(plan, true, "hai_secret\n"), HasSubstr("holds for 90d"));
-  EXPECT_THAT(next_steps(plan, true, ""), Not(HasSubstr("shown this once")));
-  EXPECT_THAT(next_steps(plan, false, ""), HasSubstr("hai-server --config /etc/hai/server.yaml"));
-  EXPECT_THAT(next_steps(plan, true, ""),
+  const SignedIn nobody;
+  EXPECT_THAT(next_steps(plan, true, "hai_secret\n", nobody), HasSubstr("  hai_secret\n"));
+  EXPECT_THAT(next_steps(plan, true, "hai_secret\n", nobody), HasSubstr("holds for 90d"));
+  EXPECT_THAT(next_steps(plan, true, "", nobody), Not(HasSubstr("shown this once")));
+  EXPECT_THAT(next_steps(plan, false, "", nobody),
+              HasSubstr("hai-server --config /etc/hai/server.yaml"));
+  EXPECT_THAT(next_steps(plan, true, "", nobody),
               HasSubstr("hai init - --url https://hai.example:7700 --ca /etc/hai/ca/ca.crt < "));
   plan.is_founding = false;
-  EXPECT_THAT(next_steps(plan, true, ""), Not(HasSubstr("hai init")));
+  EXPECT_THAT(next_steps(plan, true, "", nobody), Not(HasSubstr("hai init")));
+}
+
+TEST(NextSteps, LeaveOutWhatSetupHasDone) {
+  SetupPlan plan;
+  plan.folder = "/etc/hai";
+  plan.is_founding = true;
+  plan.config = config_of(new_config_text(told(), "/etc/hai", "dbname=hai"));
+  const SignedIn done{.is_in = true, .join_line = "hai-agent join hai.example:7700 --token x"};
+  const std::string text = next_steps(plan, true, "", done);
+  EXPECT_THAT(text, HasSubstr("root of this machine is boss now"));
+  EXPECT_THAT(text, HasSubstr("\n  hai-agent join hai.example:7700 --token x\n"));
+  EXPECT_THAT(text, Not(HasSubstr("hai node token create")));
+  EXPECT_THAT(text, Not(HasSubstr("< /etc/hai/admin.token")));
+}
+
+TEST(FurtherServer, IsInstalledAndGivenTheBundle) {
+  SetupOptions options;
+  options.add_server = "root@server-2";
+  EXPECT_TRUE(further_server_script(options).ends_with(" --names server-2"));
+  options.names = {"server-2", "192.0.2.12"};
+  const std::string script = further_server_script(options);
+  EXPECT_THAT(script, HasSubstr("apt-get install -y hai-server hai-web hai-cli; } < /dev/null"));
+  EXPECT_TRUE(script.ends_with("exec hai-server setup --bundle - --names server-2,192.0.2.12"));
+  options.starts = false;
+  EXPECT_TRUE(further_server_script(options).ends_with("192.0.2.12 --no-start"));
+}
+
+TEST(FurtherServer, IsNamedByItsHost) {
+  SetupOptions options = told();
+  for (const char* good : {"server-2", "root@server-2", "root@192.0.2.12", "root@fd00::1"}) {
+    options.add_server = good;
+    EXPECT_TRUE(check_options(options).is_ok()) << good;
+  }
+  for (const char* bad : {"-oProxyCommand=x", "root@", "root@-x", "root@a b", "@a", "a@b@c"}) {
+    options.add_server = bad;
+    EXPECT_THAT(std::string(check_options(options).message()), HasSubstr("--add-server")) << bad;
+  }
+}
+
+TEST(SharedDatabase, LetsOneAddressIn) {
+  const Result<LocalDatabase> database =
+      local_database_of("host=/var/run/postgresql dbname=hai user=own");
+  ASSERT_TRUE(database.is_ok());
+  EXPECT_EQ(hba_line(database.value(), "192.0.2.12"), "host hai own 192.0.2.12/32 scram-sha-256");
+  EXPECT_EQ(hba_line(database.value(), "fd00::1"), "host hai own fd00::1/128 scram-sha-256");
+  for (const char* other : {"host=localhost dbname=hai user=hai", "host=/run user=hai", "x"}) {
+    EXPECT_FALSE(local_database_of(other).is_ok()) << other;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,157 @@
+#include "server/setup/share_database.h"
+
+#include <fstream>
+
+#include "common/machine/bounded_child.h"
+#include "common/text_check.h"
+#include "common/tls/replace_file.h"
+#include "common/whole_file.h"
+#include "server/auth/token.h"
+#include "server/setup/setup_files.h"
+#include "server/store/conninfo.h"
+#include "server/store/pg_session.h"
+
+namespace hai {
+namespace {
+
+constexpr Duration kAsk = 60s;
+constexpr Duration kRestart = 120s;
+
+// "PORT UNIT": the unit to be restarted, "" = none.
+struct Shared {
+  std::string port;
+  std::string unit;
+};
+
+std::string format_shared(const Shared& shared) { return shared.port + " " + shared.unit; }
+
+Shared parse_shared(const std::string& text) {
+  const size_t blank = text.find(' ');
+  return {.port = text.substr(0, blank), .unit = text.substr(blank + 1)};
+}
+
+Status append_lines(const std::string& path, const std::vector<std::string>& lines) {
+  Result<std::string> text = read_whole_file(path);
+  RETURN_IF_ERROR(text.status());
+  std::string missing;
+  for (const std::string& line : lines) {
+    const bool is_there = ("\n" + text.value()).find("\n" + line + "\n") != std::string::npos;
+    if (!is_there) missing += line + "\n";
+  }
+  if (missing.empty()) return ok();
+  const bool is_cut = !text.value().empty() && text.value().back() != '\n';
+  std::ofstream file(path, std::ios::app);
+  file << (is_cut ? "\n" : "") << "# By hai-server setup: servers of hai on other machines.\n"
+       << missing;
+  file.close();
+  return file ? ok() : unavailable("cannot write {}", path);
+}
+
+// Debian names each of its PostgreSQLs: 15/main is the unit postgresql@15-main.
+std::string unit_of(const std::string& cluster_name) {
+  const size_t slash = cluster_name.find('/');
+  if (slash == std::string::npos) return "";
+  return "postgresql@" + cluster_name.substr(0, slash) + "-" + cluster_name.substr(slash + 1);
+}
+
+// In a process that is PostgreSQL's user, who owns its files. `password`: "" = has one.
+Result<std::string> open_for(const LocalDatabase& database, const std::vector<std::string>& lines,
+                             const std::string& password) {
+  PgSession session(
+      {.conninfo = fmt::format("host={} user=postgres dbname=postgres", database.socket),
+       .connect_timeout = 5s,
+       .statement_timeout = 60s,
+       .check_schema = false});
+  try {
+    if (!password.empty()) {
+      session.run(fmt::format("ALTER ROLE {} PASSWORD {}", sql_quoted(database.role, '"'),
+                              sql_quoted(password, '\'')));
+    }
+    const PgResult facts = session.run(
+        "SELECT current_setting('listen_addresses'), current_setting('hba_file'),"
+        " current_setting('port'), current_setting('cluster_name')");
+    RETURN_IF_ERROR(append_lines(std::string(facts.text(0, 1)), lines));
+    session.run("SELECT pg_reload_conf()");
+    Shared shared{.port = std::string(facts.text(0, 2))};
+    const std::string listens(facts.text(0, 0));
+    if (listens.empty() || listens == "localhost") {
+      shared.unit = unit_of(std::string(facts.text(0, 3)));
+      if (shared.unit.empty()) {
+        return failed_precondition(
+            "PostgreSQL listens to this machine only, and is none of Debian's units: set "
+            "listen_addresses = '*' in its postgresql.conf, restart it, and run this again");
+      }
+      session.run("ALTER SYSTEM SET listen_addresses = '*'");
+    }
+    return format_shared(shared);
+  } catch (const PgError& error) {
+    return unavailable("postgres: {}", error.what());
+  }
+}
+
+Status restart(const std::string& unit) {
+  const ChildOutput said = run_command({"systemctl", "restart", unit}, {}, {.patience = kRestart});
+  if (said.exit_code == 0) return ok();
+  return failed_precondition("{} does not start: look at `journalctl -u {}`: {}", unit, unit,
+                             said.is_late ? "no answer within 2 min" : printable(said.text));
+}
+
+}  // namespace
+
+std::string hba_line(const LocalDatabase& database, const std::string& address) {
+  const bool is_v6 = address.find(':') != std::string::npos;
+  return fmt::format("host {} {} {}/{} scram-sha-256", database.name, database.role, address,
+                     is_v6 ? 128 : 32);
+}
+
+Result<LocalDatabase> local_database_of(const std::string& conninfo) {
+  Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
+  RETURN_IF_ERROR(words.status());
+  LocalDatabase database{.socket = words.value()["host"],
+                         .role = words.value()["user"],
+                         .name = words.value()["dbname"]};
+  const bool is_plain = database.socket.starts_with('/') &&
+                        database.socket.find(',') == std::string::npos && !database.role.empty() &&
+                        !database.name.empty();
+  if (is_plain) return database;
+  return failed_precondition(
+      "the database, '{}', is not by this machine's socket with a role and a name, as setup makes "
+      "it: open it for the other machine yourself, and say how that reaches it: --database",
+      shown_conninfo(conninfo));
+}
+
+Result<std::string> share_database(const SetupPlan& plan, const std::string& name,
+                                   const std::vector<std::string>& addresses) {
+  const Result<LocalDatabase> database = local_database_of(plan.config.conninfo);
+  RETURN_IF_ERROR(database.status());
+  const Result<UnixUser> administrator = find_unix_user("postgres");
+  RETURN_IF_ERROR(administrator.status());
+  std::vector<std::string> lines;
+  for (const std::string& address : addresses) {
+    lines.push_back(hba_line(database.value(), address));
+  }
+  const std::string passfile = plan.folder + "/pgpass";
+  // With the file written after the role has it, one that is there has the right one.
+  const std::string password = is_file(passfile) ? "" : make_token_secret();
+  const auto work = [&] { return open_for(database.value(), lines, password); };
+  const Result<std::string> opened = run_as(administrator.value(), work, kAsk);
+  RETURN_IF_ERROR(opened.status());
+  const Shared shared = parse_shared(opened.value());
+  const auto& [socket, role, dbname] = database.value();
+  if (!password.empty()) {
+    const std::string line = fmt::format("*:*:{}:{}:{}\n", dbname, role, password);
+    RETURN_IF_ERROR(replace_file(passfile, line, 0600));
+    RETURN_IF_ERROR(hand_over(passfile, plan.user));
+    fmt::print("{} written: a password of the role {}\n", passfile, role);
+  }
+  if (!shared.unit.empty()) {
+    RETURN_IF_ERROR(restart(shared.unit));
+    fmt::print("PostgreSQL listens for other machines, too; {} was restarted for that\n",
+               shared.unit);
+  }
+  const std::string port = shared.port == "5432" ? "" : " port=" + shared.port;
+  return fmt::format("host={}{} dbname={} user={} passfile={} target_session_attrs=read-write",
+                     name, port, dbname, role, passfile);
+}
+
+}  // namespace hai

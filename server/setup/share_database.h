@@ -1,0 +1,24 @@
+#pragma once
+// The database of this machine's PostgreSQL, opened for further servers on other machines: it
+// listens for them, lets their addresses in, and the server's role has a password in a passfile.
+
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "server/setup/setup_plan.h"
+
+namespace hai {
+
+// Of pg_hba.conf, for one address: "host hai hai 192.0.2.12/32 scram-sha-256".
+std::string hba_line(const LocalDatabase& database, const std::string& address);
+// The role and database that a conninfo of this machine's socket names; `failed_precondition` for
+// one by TCP.
+Result<LocalDatabase> local_database_of(const std::string& conninfo);
+
+// As root. What is done already stays as it is; PostgreSQL is restarted if it has listened to this
+// machine only. Gives the words by which other machines reach the database, at `name`.
+Result<std::string> share_database(const SetupPlan& plan, const std::string& name,
+                                   const std::vector<std::string>& addresses);
+
+}  // namespace hai

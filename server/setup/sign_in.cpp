@@ -1,0 +1,98 @@
+#include "server/setup/sign_in.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/hostlist.h"
+#include "common/machine/bounded_child.h"
+#include "common/text_check.h"
+
+namespace hai {
+namespace {
+
+constexpr Duration kPatience = 60s;  // until a server leads
+
+ChildOutput hai(std::vector<std::string> words, const std::string& input = "/dev/null") {
+  words.insert(words.begin(), "hai");
+  const auto become = [&](int) {
+    ::dup2(::open(input.c_str(), O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    execute(words);
+  };
+  return run_in_child(become, {.patience = kPatience});
+}
+
+std::string why(const ChildOutput& said) {
+  return said.is_late ? "no answer within 1 min" : printable(said.text);
+}
+
+void sign_in_anew(const SetupPlan& plan, const std::vector<std::string>& servers, SignedIn& done) {
+  std::vector<std::string> words{"init", "-"};
+  for (const std::string& server : servers) {
+    words.insert(words.end(), {"--url", "https://" + server});
+  }
+  if (!trust_words(plan).empty()) words.insert(words.end(), {"--ca", plan.config.tls.ca});
+  const ChildOutput in = hai(std::move(words), plan.config.admin_token_file);
+  done.is_in = in.exit_code == 0;
+  if (!done.is_in) done.complaint = "hai init: " + why(in);
+}
+
+bool has_hai() { return hai({"--version"}).exit_code == 0; }
+
+void let_join(const std::string& nodes, SignedIn& done) {
+  const size_t uses = parse_hostlist(nodes).value().size();  // judged with the options
+  const ChildOutput said =
+      hai({"node", "token", "create", nodes, "--ttl", "24h", "--uses", std::to_string(uses)});
+  const size_t begin = said.text.find("hai-agent join ");
+  if (said.exit_code == 0 && begin != std::string::npos) {
+    done.join_line = said.text.substr(begin, said.text.find('\n', begin) - begin);
+  } else {
+    done.complaint = "hai node token create: " + why(said);
+  }
+}
+
+// Those of the context of this cluster.
+std::vector<std::string> known_servers(const std::string& cluster) {
+  const auto contexts =
+      nlohmann::json::parse(hai({"context", "list", "-o", "json"}).text, nullptr, false);
+  for (const auto& context : contexts.is_array() ? contexts : nlohmann::json::array()) {
+    if (context.is_object() && context.value("name", "") == cluster) {
+      return context.value("servers", std::vector<std::string>());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string trust_words(const SetupPlan& plan) {
+  const bool is_issued = plan.config.tls.certificate == plan.folder + "/server.crt";
+  return is_issued ? "--ca " + plan.config.tls.ca : "";
+}
+
+SignedIn sign_in(const SetupPlan& plan) {
+  SignedIn done;
+  if (!has_hai()) return done;
+  done.is_in = !plan.is_founding && hai({"whoami"}).exit_code == 0;
+  if (!done.is_in) sign_in_anew(plan, {plan.config.advertise.grpc}, done);
+  if (done.is_in && !plan.nodes.empty()) let_join(plan.nodes, done);
+  return done;
+}
+
+SignedIn sign_in_beside(const SetupPlan& plan, const std::string& address) {
+  SignedIn done;
+  if (!has_hai()) return done;
+  std::vector<std::string> servers = known_servers(plan.config.cluster);
+  done.is_in = std::ranges::count(servers, address) > 0;
+  if (servers.empty()) servers.push_back(plan.config.advertise.grpc);
+  if (!done.is_in) {
+    servers.push_back(address);
+    sign_in_anew(plan, servers, done);
+  }
+  if (done.is_in && !plan.nodes.empty()) let_join(plan.nodes, done);
+  return done;
+}
+
+}  // namespace hai
