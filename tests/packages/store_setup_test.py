@@ -79,6 +79,13 @@ class StoreSetupTest(unittest.TestCase):
             self.assertIn("has another store already, and nothing was changed", refused.stderr)
             self.assertEqual(self.files("db2"), before)
 
+    def test_debians_own_cluster_is_in_the_way(self):
+        (self.root / "db1/var/lib/postgresql/15/main").mkdir(parents=True)
+        refused = self.run_on("db1")
+        self.assertEqual((refused.returncode, len(refused.stderr.splitlines())), (1, 1), refused)
+        self.assertIn("pg_dropcluster --stop 15 main", refused.stderr)
+        self.assertEqual(self.files("db1"), {})
+
     def test_what_is_wrong_is_one_sentence_and_writes_nothing(self):
         for change, sentence in (
             ({"secret": "short"}, "standard input must have one line of 16 characters or more"),
