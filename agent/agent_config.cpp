@@ -104,6 +104,7 @@ void read_log_store(YamlReader& reader, LogStoreConfig* logs) {
 
 Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   AgentConfig config;
+  config.keys = reader.keys();
   read_position(reader, &config);
   reader.require("data_dir");
   if (reader.string("data_dir", &config.data_dir) && !config.data_dir.starts_with('/')) {

@@ -52,7 +52,12 @@ struct AgentConfig {
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // "" = stderr
   HealthConfig health;
+  ConfigKeys keys;  // as the file has them
 };
+
+// What SIGHUP takes anew from the file; all others wait for a restart. docs/operations/units.md has
+// the same table.
+inline constexpr std::string_view kReloadedAgentKeys[] = {"log.file", "log.level"};
 
 // invalid_argument with one line per error, each with its line number.
 Result<AgentConfig> parse_agent_config(std::string_view text, const std::string& source);

@@ -39,6 +39,7 @@
 #include "common/config/token_file.h"
 #include "common/log.h"
 #include "common/machine/sdk_path.h"
+#include "common/reload_log.h"
 #include "common/service_manager.h"
 #include "common/tls/pair_files.h"
 #include "common/version.h"
@@ -87,15 +88,30 @@ std::string instance_of(const std::string& data_dir, const std::string& machine)
   return "";
 }
 
+// The agent's config while it runs: what SIGHUP takes of it. One with an error changes nothing.
+struct ReloadedConfig {
+  const std::string path;
+  ConfigKeys keys;  // what of the file is in force
+
+  void read_again() {
+    const Result<AgentConfig> now = read_agent_config(path);
+    if (!now.is_ok()) return log_error("config_not_reloaded", {{"reason", now.status()}});
+    const ConfigChange change = compare_configs(keys, now.value().keys, kReloadedAgentKeys);
+    keys = keys_after(std::move(keys), now.value().keys, change);
+    reload_log(now.value().log_level, now.value().log_file, change);
+  }
+};
+
 // The ranks run on without us: their shims hold them, and their leases end on their own.
-void heed_signals(AsioLoop& loop, ServiceManager& service_manager) {
+void heed_signals(AsioLoop& loop, ServiceManager& service_manager, ReloadedConfig& config) {
   loop.on_signals({SIGINT, SIGTERM}, [&](int signal) {
     log_info("agent_stopping", {{"signal", signal}});
     service_manager.stopping();
     loop.stop();
   });
-  loop.on_signals({SIGHUP}, [&service_manager](int) {
-    service_manager.reload([] {
+  loop.on_signals({SIGHUP}, [&service_manager, &config](int) {
+    service_manager.reload([&config] {
+      config.read_again();
       const Status status = reopen_log_file();
       if (!status.is_ok()) log_warning("log_file_not_reopened", {{"reason", status}});
     });
@@ -209,7 +225,7 @@ Shells::Options shell_options_of(const AgentConfig& config, const std::string& t
           .is_live = [&host](const RankKey& key) { return host.is_live(key); }};
 }
 
-int run_agent(const AgentConfig& config, const std::string& token,
+int run_agent(const AgentConfig& config, const std::string& path, const std::string& token,
               const std::string& cgroup_parent) {
   AsioLoop loop;
   ActivitySampler sampler(loop, config.health,
@@ -268,7 +284,8 @@ int run_agent(const AgentConfig& config, const std::string& token,
   if (!config.tls.certificate.empty()) renewer.start();
 
   ServiceManager service_manager(loop);
-  heed_signals(loop, service_manager);
+  ReloadedConfig reloaded{.path = path, .keys = config.keys};
+  heed_signals(loop, service_manager, reloaded);
   log_info("agent_started", {{"version", version()},
                              {"node", facts.name},
                              {"gpus", facts.gpus},
@@ -282,7 +299,7 @@ int run_agent(const AgentConfig& config, const std::string& token,
   return kOk;
 }
 
-int start(const AgentConfig& config, const FleetArguments& fleet,
+int start(const AgentConfig& config, const std::string& path, const FleetArguments& fleet,
           const std::string& cgroup_parent) {
   set_log_level(config.log_level);
   if (Status status = set_log_file(config.log_file); !status.is_ok()) return fail(status);
@@ -298,7 +315,7 @@ int start(const AgentConfig& config, const FleetArguments& fleet,
     const Status status = run_fleet(config, token.value(), fleet);
     return status.is_ok() ? kOk : fail(status);
   }
-  return run_agent(config, token.value(), cgroup_parent);
+  return run_agent(config, path, token.value(), cgroup_parent);
 }
 
 // Of CLI11: what is wrong, or "".
@@ -407,7 +424,7 @@ int run(int argc, char** argv) {
   if (simulate_gpus > 0) config.value().simulate_gpus = simulate_gpus;
   apply(health.overrides, config.value().health);
   if (health.is_asked) return show_health(config.value(), health.format == "json");
-  return start(config.value(), fleet, cgroup_parent);
+  return start(config.value(), path, fleet, cgroup_parent);
 }
 
 }  // namespace

@@ -13,11 +13,12 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
+
+#include "common/journal.h"
 
 namespace hai {
 namespace {
-
-constexpr size_t kValueBytesMax = 4096;
 
 constexpr std::array<std::pair<LogLevel, spdlog::level::level_enum>, 5> kLevels = {{
     {LogLevel::debug, spdlog::level::debug},
@@ -27,7 +28,14 @@ constexpr std::array<std::pair<LogLevel, spdlog::level::level_enum>, 5> kLevels 
     {LogLevel::off, spdlog::level::off},
 }};
 
-// A line's level as the journal reads it: "<6>" before it, see sd-daemon(3).
+int priority_of(spdlog::level::level_enum level) {
+  if (level >= spdlog::level::err) return LOG_ERR;
+  if (level == spdlog::level::warn) return LOG_WARNING;
+  return level == spdlog::level::info ? LOG_INFO : LOG_DEBUG;
+}
+
+// A line's level as the journal reads it: "<6>" before it, see sd-daemon(3). Of lines that come to
+// it by stderr, without fields.
 class JournalLevel final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&,
@@ -38,13 +46,6 @@ class JournalLevel final : public spdlog::custom_flag_formatter {
   std::unique_ptr<custom_flag_formatter> clone() const override {
     return std::make_unique<JournalLevel>();
   }
-
- private:
-  static int priority_of(spdlog::level::level_enum level) {
-    if (level >= spdlog::level::err) return LOG_ERR;
-    if (level == spdlog::level::warn) return LOG_WARNING;
-    return level == spdlog::level::info ? LOG_INFO : LOG_DEBUG;
-  }
 };
 
 // JOURNAL_STREAM names the stream by device and inode; it is inherited by programs whose stderr is
@@ -54,6 +55,19 @@ bool is_stderr_the_journal() {
   struct stat found {};
   return stream != nullptr && ::fstat(STDERR_FILENO, &found) == 0 &&
          fmt::format("{}:{}", found.st_dev, found.st_ino) == stream;
+}
+
+// Never destroyed, as the logger.
+const JournalSocket& journal() {
+  static const JournalSocket* const kJournal = new JournalSocket;
+  return *kJournal;
+}
+
+// Whether the journal takes fields, too.
+bool takes_fields() {
+  struct stat found {};
+  return is_stderr_the_journal() && ::fstat(STDERR_FILENO, &found) == 0 &&
+         S_ISSOCK(found.st_mode) && journal().is_there();
 }
 
 std::unique_ptr<spdlog::formatter> make_formatter(bool for_journal) {
@@ -83,21 +97,22 @@ std::shared_ptr<spdlog::logger> make_stderr_logger() {
 struct Target {
   std::mutex mutex;
   std::shared_ptr<spdlog::logger> logger = make_stderr_logger();
-  std::string path;  // "" = stderr
+  std::string path;                  // "" = stderr
+  bool has_fields = takes_fields();  // it goes to the journal's own socket
 };
 Target& target() {
   static Target* const kTarget = new Target;
   return *kTarget;
 }
 
-std::shared_ptr<spdlog::logger> current() {
+std::pair<std::shared_ptr<spdlog::logger>, bool> current() {
   const std::lock_guard lock(target().mutex);
-  return target().logger;
+  return {target().logger, target().has_fields};
 }
 
 void append_value(std::string& line, std::string_view value) {
-  const bool is_cut = value.size() > kValueBytesMax;
-  value = value.substr(0, kValueBytesMax);
+  const bool is_cut = value.size() > kLogValueBytesMax;
+  value = value.substr(0, kLogValueBytesMax);
   bool is_plain = !value.empty() && !is_cut;
   for (const char c : value) {
     is_plain = is_plain && static_cast<unsigned char>(c) > ' ' && c != '"' && c != '=' &&
@@ -124,8 +139,10 @@ void append_value(std::string& line, std::string_view value) {
 }
 
 void log_at(spdlog::level::level_enum level, std::string_view event, LogFields fields) {
-  const auto logger = current();
-  if (logger->should_log(level)) logger->log(level, format_log_line(event, fields));
+  const auto [logger, has_fields] = current();
+  if (!logger->should_log(level)) return;
+  if (has_fields && journal().send(journal_entry(priority_of(level), event, fields))) return;
+  logger->log(level, format_log_line(event, fields));
 }
 
 }  // namespace
@@ -169,7 +186,7 @@ void log_error(std::string_view event, LogFields fields) {
 
 void set_log_level(LogLevel level) {
   for (const auto& [ours, theirs] : kLevels) {
-    if (ours == level) current()->set_level(theirs);
+    if (ours == level) current().first->set_level(theirs);
   }
 }
 
@@ -186,6 +203,7 @@ Status set_log_file(const std::string& path) {
   logger->set_level(target().logger->level());
   target().logger = std::move(logger);
   target().path = path;
+  target().has_fields = path.empty() && takes_fields();
   return ok();
 }
 

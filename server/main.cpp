@@ -15,12 +15,12 @@
 namespace hai {
 namespace {
 
-int run_server(const ServerConfig& config) {
+int run_server(const ServerConfig& config, const std::string& path) {
   set_log_level(config.log_level);
   if (Status status = set_log_file(config.log_file); !status.is_ok()) return report_failure(status);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);  // until the loop takes it
-  Result<std::unique_ptr<ServerApp>> app = ServerApp::make(config);
+  Result<std::unique_ptr<ServerApp>> app = ServerApp::make(config, path);
   if (!app.is_ok()) return report_failure(app.status());
   app.value()->run();
   return kExitOk;
@@ -56,7 +56,7 @@ int run(int argc, char** argv) {
   for (const ServerCommand& command : commands) {
     if (command.app->parsed()) return command.run(config.value());
   }
-  return run_server(config.value());
+  return run_server(config.value(), path);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "common/config/token_file.h"
 #include "common/log.h"
 #include "common/open_files.h"
+#include "common/reload_log.h"
 #include "common/service_manager.h"
 #include "common/version.h"
 #include "server/auth/token.h"
@@ -86,8 +87,10 @@ Status listen_when_free(Serving& serving) {
 }  // namespace
 
 struct ServerApp::Impl {
-  Impl(const ServerConfig& used_config, ServingSecrets secrets)
+  Impl(const ServerConfig& used_config, std::string used_path, ServingSecrets secrets)
       : config(used_config),
+        path(std::move(used_path)),
+        keys(config.keys),
         store(loop, {.conninfo = config.conninfo, .advertise = config.advertise}),
         history(loop, config.conninfo),
         audit(loop, config.conninfo, config.audit),
@@ -110,10 +113,21 @@ struct ServerApp::Impl {
   }
 
   void reload() {
-    service_manager.reload([] {
-      const Status status = reopen_log_file();
-      if (!status.is_ok()) log_warning("log_file_not_reopened", {{"reason", status}});
+    service_manager.reload([this] {
+      const Result<ServerConfig> now = read_server_config(path);
+      if (now.is_ok()) take(now.value());
+      if (!now.is_ok()) log_error("config_not_reloaded", {{"reason", now.status()}});
+      if (Status status = reopen_log_file(); !status.is_ok()) {
+        log_warning("log_file_not_reopened", {{"reason", status}});
+      }
     });
+  }
+
+  void take(const ServerConfig& now) {
+    const ConfigChange change = compare_configs(keys, now.keys, kReloadedServerKeys);
+    keys = keys_after(std::move(keys), now.keys, change);
+    serving.reload(now);
+    reload_log(now.log_level, now.log_file, change);
   }
 
   void stop(int signal) {
@@ -131,6 +145,8 @@ struct ServerApp::Impl {
   }
 
   const ServerConfig config;
+  const std::string path;
+  ConfigKeys keys;  // what of the file is in force
   AsioLoop loop;
   PgStore store;
   PgHistory history;
@@ -143,13 +159,13 @@ struct ServerApp::Impl {
 ServerApp::ServerApp(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ServerApp::~ServerApp() = default;
 
-Result<std::unique_ptr<ServerApp>> ServerApp::make(const ServerConfig& config) {
+Result<std::unique_ptr<ServerApp>> ServerApp::make(const ServerConfig& config, std::string path) {
   Result<ServingSecrets> secrets = read_secrets(config);
   if (!secrets.is_ok()) return secrets.status();
   if (secrets.value().sealer) write_no_core();
   if (!config.tls.certificate.empty()) GrpcServer::refuse_tls_before_13();
   if (config.migrate_on_start) RETURN_IF_ERROR(migrate_when_reachable(config.conninfo));
-  auto impl = std::make_unique<Impl>(config, std::move(secrets).value());
+  auto impl = std::make_unique<Impl>(config, std::move(path), std::move(secrets).value());
   RETURN_IF_ERROR(impl->serving.prepare());
   RETURN_IF_ERROR(listen_when_free(impl->serving));
   return std::unique_ptr<ServerApp>(new ServerApp(std::move(impl)));

@@ -12,11 +12,13 @@ namespace hai {
 class ServerApp {
  public:
   // Reads the token files, migrates if asked, binds both addresses.
-  static Result<std::unique_ptr<ServerApp>> make(const ServerConfig& config);
+  // `path`: of the config, which SIGHUP reads again.
+  static Result<std::unique_ptr<ServerApp>> make(const ServerConfig& config, std::string path);
   ~ServerApp();
 
   // Serves until SIGTERM or SIGINT, then gives leadership up and ends all calls. A second signal
-  // ends it at once. SIGHUP opens the log file again.
+  // ends it at once. SIGHUP opens the log file again and takes what may change of a changed config
+  // (kReloadedServerKeys); one with an error changes nothing.
   void run();
 
  private:

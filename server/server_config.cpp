@@ -220,6 +220,7 @@ void read_unix_groups(YamlReader& reader, ServerConfig* config) {
 
 Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   ServerConfig config;
+  config.keys = reader.keys();
   reader.string("cluster", &config.cluster);
   read_address(reader, "listen.grpc", &config.grpc_address);
   read_address(reader, "listen.http", &config.http_address);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/config/config_change.h"
 #include "common/knobs.h"
 #include "common/log.h"
 #include "common/status.h"
@@ -62,6 +63,16 @@ struct ServerConfig {
   StoredLogsOptions log_store;  // no path = logs are on their nodes only
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // "" = stderr
+  ConfigKeys keys;       // as the file has them
+};
+
+// What SIGHUP takes anew from the file; all others wait for a restart. docs/operations/units.md has
+// the same table.
+inline constexpr std::string_view kReloadedServerKeys[] = {
+    "archive.",  // of `hai-server archive`, which reads the file itself
+    "history_keep",     "image_registries", "log.file",       "log.level",
+    "logs.keep",        "logs.sweep_every", "logs.user_max",  "munge_create_users",
+    "streams_per_user", "tokens.ttl",       "tokens.ttl_max",
 };
 
 // invalid_argument with one line per error, each with its line number.

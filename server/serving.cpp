@@ -18,6 +18,7 @@
 #include "server/api/hour_counting.h"
 #include "server/api/identity_board.h"
 #include "server/api/image_pins.h"
+#include "server/api/job_log.h"
 #include "server/api/launch_secrets.h"
 #include "server/api/log_router.h"
 #include "server/api/log_search.h"
@@ -48,6 +49,7 @@
 #include "server/rpc/call_judge.h"
 #include "server/rpc/grpc_server.h"
 #include "server/rpc/shells.h"
+#include "server/serving_files.h"
 
 namespace hai {
 
@@ -57,6 +59,16 @@ const std::set<std::string, std::less<>> kHealthPaths = {"/livez", "/metrics", "
                                                          "/version"};
 constexpr Duration kTokenLook = 500ms;
 constexpr Duration kTokenNote = 1min;
+
+SignInDesk::Rules sign_in_rules(const ServerConfig& config) {
+  return {.token_ttl = config.token_ttl,
+          .token_ttl_max = config.token_ttl_max,
+          .munge_creates_users = config.munge_creates_users};
+}
+
+OpenStreams::Limits stream_limits(const ServerConfig& config) {
+  return {.per_user = static_cast<size_t>(config.streams_per_user)};
+}
 
 }  // namespace
 
@@ -101,9 +113,7 @@ struct Serving::Impl {
                  .controller = controller,
                  .callers = callers,
                  .accounts = accounts,
-                 .rules = {.token_ttl = config.token_ttl,
-                           .token_ttl_max = config.token_ttl_max,
-                           .munge_creates_users = config.munge_creates_users},
+                 .rules = sign_in_rules(config),
                  .munge = decode_munge(),
                  .provider = oidc.get()}),
         agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
@@ -163,6 +173,7 @@ struct Serving::Impl {
       for (const Event& event : durable) frames.push_back(event_frame(state, event));
       events.push(std::move(frames));
     });
+    feed.add_observer(log_jobs);
     feed.set_standing_callback([this] { standing_changed(); });
     agent_service.set_renewal(
         [this](const std::string& node, UnixTime begins, const std::string& request,
@@ -232,7 +243,8 @@ struct Serving::Impl {
     return [this](std::string credential, const Done<std::string>& done) {
       munge->read(std::move(credential), [this, done](const Result<std::string>& user) {
         if (!user.is_ok()) return done(user);
-        directory.look_up(user.value(), config.munge_creates_users, [done, user] { done(user); });
+        directory.look_up(user.value(), sign_in.rules().munge_creates_users,
+                          [done, user] { done(user); });
       });
     };
   }
@@ -261,31 +273,6 @@ struct Serving::Impl {
                      });
   }
 
-  Status load_web() {
-    if (config.web_root == "none") return ok();
-    const std::string folder = config.web_root.empty() ? find_web_folder() : config.web_root;
-    if (folder.empty()) {
-      log_warning("dashboard_missing", {{"web_root", "../share/hai/web of the program"}});
-      return ok();
-    }
-    Result<WebFiles> loaded = WebFiles::load(folder);
-    if (!loaded.is_ok()) return invalid_argument("web_root: {}", loaded.status().message());
-    web = std::move(loaded).value();
-    return ok();
-  }
-
-  Status check_tls() const {
-    if (is_readable_by_others(config)) {
-      log_warning("not_encrypted", {{"reason",
-                                     "no tls.certificate in the config: tokens and jobs "
-                                     "can be read on the way"},
-                                    {"grpc", config.grpc_address},
-                                    {"http", config.http_address}});
-    }
-    const Status files = read_tls_files(config.tls).status();
-    return files.is_ok() ? files : invalid_argument("tls: {}", files.message());
-  }
-
   // From the CA's key, which all servers that may lead have.
   Status make_peer_secret() {
     if (config.authority.empty()) return ok();
@@ -298,8 +285,10 @@ struct Serving::Impl {
   }
 
   Status prepare() {
-    RETURN_IF_ERROR(load_web());
-    RETURN_IF_ERROR(check_tls());
+    Result<WebFiles> dashboard = load_dashboard(config);
+    RETURN_IF_ERROR(dashboard.status());
+    web = std::move(dashboard).value();
+    RETURN_IF_ERROR(check_tls(config));
     return make_peer_secret();
   }
 
@@ -378,6 +367,14 @@ struct Serving::Impl {
     return ok();
   }
 
+  void reload(const ServerConfig& now) {
+    streams.set_limits(stream_limits(now));
+    images.set_registries(now.image_registries);
+    hours.set_keep(now.history_keep);
+    if (stored_logs) stored_logs->set_rules(now.log_store.rules, now.log_store.sweep_every);
+    sign_in.set_rules(sign_in_rules(now));
+  }
+
   // nullopt: another server leads, and knows them.
   std::optional<std::set<StoredLogs::AttemptKey>> live_attempts() const {
     if (!controller.is_leading()) return std::nullopt;
@@ -420,10 +417,9 @@ struct Serving::Impl {
   EventFeed feed;
   StandingBoard board;
   CallerBoard callers{[this] { return loop.wall_now(); }};
-  OpenStreams streams{
-      callers,
-      {.per_user = static_cast<size_t>(config.streams_per_user)},
-      [this](const Actor& actor) { return queries.sight_of(controller.state(), actor); }};
+  OpenStreams streams{callers, stream_limits(config), [this](const Actor& actor) {
+                        return queries.sight_of(controller.state(), actor);
+                      }};
   FailureLimit failures;
   TimerId token_timer = 0;
   MonoTime next_note{};
@@ -484,6 +480,7 @@ void Serving::start() {
     impl_->stored_logs->start([impl = impl_.get()] { return impl->live_attempts(); });
   }
 }
+void Serving::reload(const ServerConfig& config) { impl_->reload(config); }
 void Serving::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
 int Serving::grpc_port() const { return impl_->grpc->port(); }
 int Serving::http_port() const { return impl_->http->port(); }

@@ -52,6 +52,9 @@ class Serving {
   // Binds both addresses. An error leaves nothing that has to be stopped.
   Status listen();
   void start();
+  // Takes what of a config that has been read anew may change while it serves
+  // (kReloadedServerKeys).
+  void reload(const ServerConfig& config);
   // Gives leadership up, ends all calls and connections; then `stopped`. The loop must run until
   // then.
   void stop(std::function<void()> stopped);

@@ -56,6 +56,34 @@ Result<YamlReader> YamlReader::from_file(const std::string& path) {
   return YamlReader(text);
 }
 
+namespace {
+
+std::string text_of(const YamlNode& node) {
+  std::string text = node.text;
+  for (const YamlNode& item : node.items) text += "- " + text_of(item) + "\n";
+  for (const YamlEntry& entry : node.entries)
+    text += entry.key + ": " + text_of(entry.value) + "\n";
+  return text;
+}
+
+void collect(const YamlNode& node, const std::string& path, ConfigKeys& keys) {
+  if (node.kind == YamlNode::Kind::map) {
+    for (const YamlEntry& entry : node.entries) {
+      collect(entry.value, path.empty() ? entry.key : path + "." + entry.key, keys);
+    }
+  } else if (node.kind != YamlNode::Kind::null) {
+    keys[path] = text_of(node);
+  }
+}
+
+}  // namespace
+
+ConfigKeys YamlReader::keys() const {
+  ConfigKeys keys;
+  collect(root_, "", keys);
+  return keys;
+}
+
 bool YamlReader::string(const std::string& path, std::string* out) {
   const YamlNode* node = find_kind(path, YamlNode::Kind::scalar, "a text");
   if (node == nullptr) return false;

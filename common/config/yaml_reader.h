@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/config/config_change.h"
 #include "common/config/field_error.h"
 #include "common/config/yaml_tree.h"
 #include "common/time.h"
@@ -75,6 +76,9 @@ class YamlReader {
   bool has_error(const std::string& path) const;
   // The line of a path, or of the nearest mapping around it; "a.b[2]" is an item of a list.
   int line_of(const std::string& path) const;
+
+  // Each value as the file has it.
+  ConfigKeys keys() const;
 
   // Also reports unknown keys. All errors, in line order, at most kFieldErrorsMax.
   std::vector<FieldError> finish();

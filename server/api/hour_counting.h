@@ -22,6 +22,7 @@ class HourCounting {
   HourCounting& operator=(const HourCounting&) = delete;
 
   HourStore* store() const { return store_; }
+  void set_keep(Duration keep) { keep_ = keep; }
 
  private:
   void arm(Duration pause);
@@ -30,7 +31,7 @@ class HourCounting {
   Loop& loop_;
   const Controller& controller_;
   HourStore* const store_;
-  const Duration keep_;
+  Duration keep_;
   TimerId timer_ = 0;
   LoopScope scope_;
 };

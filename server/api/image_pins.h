@@ -23,6 +23,10 @@ class ImagePins {
     Duration patience{10s};               // with a registry
   };
   ImagePins(Loop& loop, Settings settings);
+  // Whose images jobs may have from now on; none = all.
+  void set_registries(std::vector<std::string> registries) {
+    settings_.registries = std::move(registries);
+  }
 
   // Answers on the loop's thread, where it is called: the name with its digest, or why there is no
   // such image. One that is pinned, or is not of a registry, is as it was. `user`: whose job it is.
@@ -39,7 +43,7 @@ class ImagePins {
   bool is_silent(const std::string& registry) const;
 
   Loop& loop_;
-  const Settings settings_;
+  Settings settings_;
   std::map<std::string, Pinned> pinned_;
   std::map<std::string, MonoTime> silent_until_;  // registries that did not answer
   std::map<std::string, std::vector<Done<std::string>>> waiting_;

@@ -40,7 +40,7 @@ struct OpenStreams::State {
     if (caller->second.empty()) streams.erase(caller);
   }
 
-  const Limits limits;
+  Limits limits;  // with the lock
   std::mutex mutex;
   ByCaller streams;
   std::map<std::string, Count> counts;  // by user
@@ -50,6 +50,11 @@ struct OpenStreams::State {
 OpenStreams::OpenStreams(const CallerBoard& callers, Limits limits, SightOf sight_of)
     : callers_(callers), sight_of_(std::move(sight_of)), state_(std::make_shared<State>(limits)) {}
 OpenStreams::~OpenStreams() = default;
+
+void OpenStreams::set_limits(Limits limits) {
+  const std::lock_guard lock(state_->mutex);
+  state_->limits = limits;
+}
 
 Result<OpenStreams::Place> OpenStreams::open(const Caller& caller, Kind kind, End end,
                                              std::optional<Sight> shows) {

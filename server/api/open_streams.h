@@ -36,6 +36,9 @@ class OpenStreams {
   OpenStreams(const CallerBoard& callers, Limits limits, SightOf sight_of);
   ~OpenStreams();
 
+  // From now on. Those that are open stay.
+  void set_limits(Limits limits);
+
   // resource_exhausted if the user has as many as he may. A stream that looks only at its beginning
   // at what its caller may see says `shows`: whose jobs it shows as long as it lives. It ends when
   // that has changed, or its caller is no operator any more. Without `shows` it asks anew for each

@@ -81,6 +81,7 @@ class SignInDesk {
   explicit SignInDesk(Parts parts) : parts_(std::move(parts)) {}
 
   const Rules& rules() const { return parts_.rules; }
+  void set_rules(const Rules& rules) { parts_.rules = rules; }
   SignInProvider* provider() const { return parts_.provider; }
   std::vector<std::string> methods() const;  // token, munge, oidc
 
@@ -99,7 +100,7 @@ class SignInDesk {
   void admit(const Person& person, Done<Session> done);
   void add_session(const Person& person, Done<Session> done);
 
-  const Parts parts_;
+  Parts parts_;
 };
 
 }  // namespace hai

@@ -54,6 +54,11 @@ class StoredLogs {
   // the store has no such log; unavailable: it cannot be read, with the reason.
   virtual void read(const StoredLogRequest& request, Done<StoredLogPart> done);
   const StoredLogsStats& stats() const { return stats_; }
+  // From the next sweep on.
+  void set_rules(const LogKeepRules& rules, Duration sweep_every) {
+    options_.rules = rules;
+    options_.sweep_every = sweep_every;
+  }
 
  private:
   struct Shared;
@@ -72,7 +77,7 @@ class StoredLogs {
   void note(Status& noted, const Status& status);
 
   Loop& loop_;
-  const StoredLogsOptions options_;
+  StoredLogsOptions options_;
   const std::shared_ptr<Shared> shared_;
   Live live_;
   StoredLogsStats stats_;

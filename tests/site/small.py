@@ -131,11 +131,7 @@ def join(site):
 
     def act(machine):
         machine.write("root/nodes.csv", "\n".join(rows) + "\n")
-        machine.run(f"cd; {line} --no-start")
-        # GPUs are not real here, and machines in machines have no control groups to give away.
-        with open(machine.root / "etc/hai/agent.yaml", "a", encoding="utf-8") as file:
-            file.write("simulate_gpus: 8\nisolation: shared\n")
-        machine.run("systemctl enable --now hai-agent")
+        start_node(machine, line)
 
     site.everywhere(act, NODES)
     site.wait_up("after the join")
@@ -144,6 +140,14 @@ def join(site):
         raise AssertionError(f"hai doctor says {said}")
     for node in site.nodes:
         node.run("hai-agent doctor")
+
+
+def start_node(machine, line):
+    machine.run(f"cd; {line} --no-start")
+    # GPUs are not real here, and machines in machines have no control groups to give away.
+    with open(machine.root / "etc/hai/agent.yaml", "a", encoding="utf-8") as file:
+        file.write("simulate_gpus: 8\nisolation: shared\n")
+    machine.run("systemctl enable --now hai-agent")
 
 
 def state(machine, unit, what="ActiveState"):
@@ -218,9 +222,43 @@ def restart(site, job):
     for node in site.nodes:
         node.run("systemctl restart hai-agent")
     job.expect_same("a restart of the agents")
-    site.nodes[0].run("systemctl reload hai-agent")
-    site.server.run("systemctl reload hai-server")
+    reload(site)
     job.expect_same("a reload")
+    journal(site, job)
+
+
+def reload(site):
+    """What may change is taken, the rest waits and is named; a file with an error changes nothing."""
+    for machine, name in ((site.server, "server"), (site.nodes[0], "agent")):
+        config, unit = f"/etc/hai/{name}.yaml", f"hai-{name}"
+        pid = state(machine, unit, "MainPID")
+        for change, event, line in (
+            ("cp -p {0} /etc/hai/kept; echo 'log: {{level: debug}}' >> {0}", "config_reloaded", "taken=log.level$"),
+            ("echo 'log: {{level: info}}' >> {0}", "config_not_reloaded", "is here twice"),
+            ("mv /etc/hai/kept {0}", "config_reloaded", "taken=log.level$"),
+        ):
+            reload_says(machine, unit, change.format(config), event, line)
+        expect(f"{unit} after its reloads", pid, state(machine, unit, "MainPID"))
+
+
+def reload_says(machine, unit, change, event, line):
+    said = f"journalctl --no-pager -q -o cat -u {unit} HAI_EVENT={event} | grep -c '{line}' || true"
+    before = int(machine.says(said))
+    machine.run(f"{change}\nsystemctl reload {unit}")
+    wait(f"{unit} says {event} {line}", lambda: int(machine.says(said)) > before, 30, pause=0.2)
+
+
+def journal(site, job):
+    """Its fields: the life of the job, wherever it was led."""
+    kinds = "".join(
+        machine.says(f"journalctl --no-pager -o cat -u hai-server HAI_JOB={job.id} | cut -d' ' -f1,2")
+        for machine in (site.server, site[OTHER])
+    )
+    for line in (f"job_submitted job={job.id}", f"attempt_placed job={job.id}"):
+        if line not in kinds:
+            raise AssertionError(f"the journals of the servers have of the job: {kinds}")
+    none = site.server.says("journalctl --no-pager -o cat -q -u hai-server HAI_JOB=999999")
+    expect("a job that never was", "", none)
 
 
 def hang(machine, unit):

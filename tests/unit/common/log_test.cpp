@@ -5,14 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <thread>
 #include <vector>
+
+#include "common/journal.h"
 
 namespace hai {
 namespace {
@@ -51,6 +56,45 @@ TEST(LogLine, OneEventStaysOneLine) {
             "e a=\"\" b=\"x y\" c=\"a\\\"b\\\\c\\nd\\x01=\\x1b\"");
   const std::string line = format_log_line("e", {{"a", std::string(100'000, 'x')}});
   EXPECT_EQ(line.size(), 4096u + std::string("e a=\"\"...").size());
+}
+
+TEST(JournalEntry, IsTheLineItsEventAndEachKey) {
+  const std::string own = std::string("SYSLOG_IDENTIFIER=") + program_invocation_short_name + "\n";
+  EXPECT_EQ(journal_entry(6, "attempt_placed", {{"job", JobId{7}}, {"nodes", "a b"}}),
+            "MESSAGE=attempt_placed job=7 nodes=\"a b\"\nPRIORITY=6\n" + own +
+                "HAI_EVENT=attempt_placed\nHAI_JOB=7\nHAI_NODES=a b\n");
+  EXPECT_EQ(journal_entry(4, "e", {{"rank", RankKey{JobId{17}, 2, 0}}, {"a.b-c", 1}}),
+            "MESSAGE=e rank=17.2.0 a.b-c=1\nPRIORITY=4\n" + own +
+                "HAI_EVENT=e\nHAI_RANK=17.2.0\nHAI_JOB=17\nHAI_A_B_C=1\n");
+  const std::string long_key(100, 'k');
+  EXPECT_TRUE(
+      journal_entry(4, "e", {{long_key, 1}}).ends_with("\nHAI_" + std::string(60, 'K') + "=1\n"));
+}
+
+// Else what a person has written could be a field of its own.
+TEST(JournalEntry, KeepsAValueOfSeveralLinesInOneField) {
+  const std::string entry = journal_entry(6, "e", {{"text", "a\nPRIORITY=0"}});
+  EXPECT_TRUE(entry.ends_with(std::string("HAI_TEXT\n\x0c\0\0\0\0\0\0\0a\nPRIORITY=0\n", 30)));
+  EXPECT_EQ(entry.find("\nPRIORITY=0"), entry.rfind("\nPRIORITY=0"));
+}
+
+TEST(JournalSocket, SaysWhetherAnEntryHasCome) {
+  const std::string path = testing::TempDir() + "journal_" + std::to_string(::getpid());
+  const JournalSocket journal(path.c_str());
+  EXPECT_FALSE(journal.is_there());
+  EXPECT_FALSE(journal.send("MESSAGE=a\n"));
+  const int reader = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(reader, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_TRUE(journal.is_there());
+  EXPECT_TRUE(journal.send("MESSAGE=a\n"));
+  char text[64] = "";
+  EXPECT_EQ(::recv(reader, text, sizeof text, 0), 10);
+  EXPECT_EQ(std::string(text), "MESSAGE=a\n");
+  ::close(reader);
+  ::unlink(path.c_str());
 }
 
 TEST(LogLevel, ReadsItsWords) {

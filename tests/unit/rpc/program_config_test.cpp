@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <set>
+
 #include "agent/agent_config.h"
+#include "common/whole_file.h"
 #include "server/server_config.h"
 
 namespace hai {
@@ -422,6 +427,50 @@ TEST(AgentConfig, SaysWhatItCannotConfineBy) {
         "confinement.processes_max: ", "confinement.devices: must be paths below /dev, has gdrdrv",
         "confinement.allowed_calls: read is no system call that would be"}) {
     EXPECT_NE(said.find(error), std::string::npos) << error << "\n" << said;
+  }
+}
+
+using Rows = std::set<std::pair<std::string, std::string>>;
+
+// "| `log.level` | both | ...": key and program, of the table in units.md.
+Rows documented_keys() {
+  Rows rows;
+  std::ifstream file(HAI_UNITS);
+  for (std::string line; std::getline(file, line);) {
+    const size_t end = line.find("` | ");
+    if (!line.starts_with("| `") || end == std::string::npos) continue;
+    const std::string program = line.substr(end + 4, line.find(" |", end + 4) - end - 4);
+    if (program != "server" && program != "both") continue;
+    rows.emplace(line.substr(3, end - 3), program);
+  }
+  return rows;
+}
+
+TEST(ReloadedKeys, AreThoseOfTheManual) {
+  Rows rows;
+  const std::set<std::string_view> of_agent(std::begin(kReloadedAgentKeys),
+                                            std::end(kReloadedAgentKeys));
+  for (const std::string_view key : kReloadedServerKeys) {
+    const std::string shown = std::string(key) + (key.ends_with('.') ? "*" : "");
+    rows.emplace(shown, of_agent.contains(key) ? "both" : "server");
+  }
+  EXPECT_EQ(documented_keys(), rows);
+}
+
+// A key that is spelt otherwise in the table would wait for a restart for ever.
+TEST(ReloadedKeys, AreKeysOfTheExamples) {
+  for (const auto& [file, known] :
+       {std::pair("/server.yaml", std::vector<std::string_view>(std::begin(kReloadedServerKeys),
+                                                                std::end(kReloadedServerKeys))),
+        std::pair("/agent.yaml", std::vector<std::string_view>(std::begin(kReloadedAgentKeys),
+                                                               std::end(kReloadedAgentKeys)))}) {
+    const Result<std::string> text = read_whole_file(std::string(HAI_DEPLOY) + file);
+    ASSERT_TRUE(text.is_ok());
+    for (const std::string_view key : known) {
+      const std::string_view last = key.substr(key.ends_with('.') ? 0 : key.rfind('.') + 1);
+      const std::string name(last.substr(0, last.find('.')));
+      EXPECT_NE(text.value().find(name + ":"), std::string::npos) << key << " in " << file;
+    }
   }
 }
 
