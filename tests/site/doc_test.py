@@ -51,6 +51,10 @@ ELSEWHERE = {
     "setup.md": {
         "hai-server setup --export-bundle -": "for who has no ssh; --add-server gives the same to the same",
         "ssh root@server-2": "as above",
+        "hai drain OLD": "small.py's rename() reads this block; it needs a job to drain",
+        "ssh root@OLD": "as above",
+        "hai node remove OLD": "as above",
+        "hai node token create NEW": "as above",
     },
     "ha-store.md": {
         **dict.fromkeys(BY_HAND, "hai-store-setup does it; tests/packages/store_setup_test.py compares"),

@@ -330,6 +330,21 @@ def upgrade(site, new, job):
         raise AssertionError("the server was not restarted")
 
 
+def rename(site, job):
+    """A node gets another name, as setup.md says."""
+    old, new = NODES[1], "node-3"
+    block = doc.block("setup.md", "hai node remove OLD").replace("OLD", old).replace("NEW", new)
+    drain, leave, take_out, let_in = (line.split(" #")[0].strip() for line in block.splitlines())
+    site.server.run(drain)
+    wait("the job has left", lambda: job.attempt_now()[0] != "running", 90)
+    site.server.run(leave)
+    wait("it is removed", lambda: site.server.run(take_out, check=False).returncode == 0, 90, pause=1)
+    start_node(site[old], f"{site.server.says(let_in).splitlines()[0]} --name {new} --group training --zone A")
+    job.wait_runs(job.attempt + 1)
+    names = site.server.says("hai nodes | awk 'NR > 1 { print $1 }' | sort | paste -sd ' '")
+    expect("the nodes' names", f"{NODES[0]} {new}", names)
+
+
 # ---- and away again
 
 def remove(site, job):
@@ -421,6 +436,8 @@ def story(site, options):
     say("rebooted one node, switched the other one off and on")
     upgrade(site, options.new, job)
     say("upgraded")
+    rename(site, job)
+    say("a node renamed, as setup.md says")
     remove(site, job)
     purge_server_beside_agent(site)
     purge(site)
