@@ -207,3 +207,31 @@ it('shows the incident of an address, also one that is long over, with all that 
   await page.goto(`${site.server.url}/incidents`);
   await page.getByText('the newest 100 incidents').waitFor();
 });
+
+it('finds what a busy node said in an incident that is over, behind pages that hold only its jobs', async () => {
+  const old = incident(3, 'node_fault', { opened_at: ago(5), closed_at: ago(4), close_reason: 'over', nodes: ['fire-1000', 'fire-1001'] });
+  const said = { seq: 7, time: ago(4.5), actor: 'agent:fire-1000', kind: 'node_check_changed', subject: 'node/fire-1000', text: 'ib_link mlx5_0 is fail', body: {} };
+  const stay = (id: number, placed_at: string) => ({ id, name: 'j', user: 'ann', attempt: 1, rank: 0, state: 'succeeded', placed_at, ended_at: ago(0.1), end_reason: null });
+  const asked: string[] = [];
+  site.server.override = ({ path }) => {
+    if (path.startsWith('/api/v1/incidents')) return Response.json({ incidents: path.includes('closed') ? [old] : [], next_cursor: null });
+    const [, node] = /node=(fire-\d+)/.exec(path) ?? [];
+    if (node === 'fire-1001') return Response.json({ events: [], next_cursor: 1 }); // it never ends
+    if (node) {
+      asked.push(path);
+      const before = Number(/before=(\d+)/.exec(path)?.[1] ?? 900);
+      return Response.json(before > 300 ? { events: [], next_cursor: before - 300 } : { events: [said], next_cursor: null });
+    }
+    if (!/\/nodes\/fire-100\d\/jobs/.test(path)) return null;
+    const limit = Number(/limit=(\d+)/.exec(path)![1]);
+    const many = Array.from({ length: 250 }, (_, i) => stay(9_000 - i, ago(0.2)));
+    return Response.json({ jobs: [...many, stay(77, ago(4.8))].slice(0, limit) });
+  };
+  const page = await site.open('/incidents?id=3');
+  const card = page.locator('.asked');
+  await card.getByText('ib_link mlx5_0 is fail').waitFor();
+  await card.getByRole('link', { name: '77', exact: true }).waitFor();
+  expect(asked).toHaveLength(3);
+  await card.getByText('So much has happened on fire-1001 since then').waitFor();
+  expect(await card.getByText('Nothing that these nodes said then is kept').count()).toBe(0);
+});

@@ -209,14 +209,54 @@ export const useNodeJobs = (name: string, running: readonly number[]) => useQuer
 
 const evidenceKinds = ['node_check_changed', 'node_check_handled', 'node_marked', 'node_repair_changed', 'node_validated', 'node_scheduling_changed', 'node_liveness_changed', 'node_registered'];
 
-// What some nodes have said of themselves, and who was there, the newest of each.
-export const useEvidence = (names: readonly string[]): { stays: NodeStay[]; events: ClusterEvent[]; error: Error | null; isPending: boolean } => {
-  const said = useQueries({ queries: names.map((name) => nodeEventsQuery(name, evidenceKinds, [])) });
-  const stays = useQueries({ queries: names.map((name) => nodeJobsQuery(name, [])) });
+const evidencePagesMax = 10;
+const evidencePage = 1_000; // the server's most
+
+interface Past<T> {
+  found: T[];
+  isWhole: boolean; // reaches back as far as was asked
+}
+
+// What a node has said of itself, from now back to a time. The server may answer a page with little on it, or nothing: it
+// chooses the kinds after it has read a page of all that concerns the node, which on a busy one is its jobs.
+async function saidSince(name: string, from: number, signal: AbortSignal): Promise<Past<ClusterEvent>> {
+  const found: ClusterEvent[] = [];
+  const query = new URLSearchParams({ format: 'list', limit: String(evidencePage), node: name });
+  for (const kind of evidenceKinds) query.append('kind', kind);
+  for (let page = 0; page < evidencePagesMax; page += 1) {
+    const { events, next_cursor } = await get<EventPage>(`/events?${query}`, signal);
+    found.push(...events);
+    const oldest = found.at(-1);
+    if (next_cursor === null || (oldest && Date.parse(oldest.time) < from)) return { found, isWhole: true };
+    query.set('before', String(next_cursor));
+  }
+  return { found, isWhole: false };
+}
+
+// Who was there: the newest, which is enough for all but busy nodes, and there the most that the server tells.
+async function staysSince(name: string, from: number, signal: AbortSignal): Promise<Past<NodeStay>> {
+  const newest = async (limit: number): Promise<Past<NodeStay>> => {
+    const { jobs: found } = await get<{ jobs: NodeStay[] }>(`/nodes/${encodeURIComponent(name)}/jobs?limit=${limit}`, signal);
+    return { found, isWhole: found.length < limit || found.some(({ placed_at }) => Date.parse(placed_at) < from) };
+  };
+  const few = await newest(200);
+  return few.isWhole ? few : newest(evidencePage);
+}
+
+// Of some nodes since a time; `cut` are those of which what is told does not reach back that far.
+export const useEvidence = (names: readonly string[], from: number, isOver: boolean): { stays: NodeStay[]; events: ClusterEvent[]; cut: string[]; error: Error | null; isPending: boolean } => {
+  const often = { refetchInterval: isOver ? (false as const) : 30_000, gcTime: passingMs };
+  const said = useQueries({
+    queries: names.map((name) => ({ ...often, queryKey: ['said-since', name, from], queryFn: ({ signal }: { signal: AbortSignal }) => saidSince(name, from, signal) })),
+  });
+  const stays = useQueries({
+    queries: names.map((name) => ({ ...often, queryKey: ['stays-since', name, from], queryFn: ({ signal }: { signal: AbortSignal }) => staysSince(name, from, signal) })),
+  });
   const all = [...said, ...stays];
   return {
-    stays: stays.flatMap(({ data }) => data ?? []),
-    events: said.flatMap(({ data }) => data ?? []),
+    stays: stays.flatMap(({ data }) => data?.found ?? []),
+    events: said.flatMap(({ data }) => data?.found ?? []),
+    cut: names.filter((_, i) => said[i]?.data?.isWhole === false || stays[i]?.data?.isWhole === false),
     error: all.find((each) => each.error)?.error ?? null,
     isPending: all.some((each) => each.isPending),
   };

@@ -4,7 +4,7 @@ import { useEvidence } from '../../api/queries';
 import type { Incident } from '../../api/types';
 import { EventFeed } from '../../components/EventFeed';
 import { Failure, Loading } from '../../components/states';
-import { formatCount, formatPlural, formatWord } from '../../lib/format';
+import { formatCount, formatHosts, formatPlural, formatWord } from '../../lib/format';
 import { eventsWithin, historyAddress, spanOfIncident, staysWithin } from '../../lib/incidentTime';
 import { useNow } from '../../lib/useNow';
 
@@ -17,17 +17,22 @@ const linesShown = 30;
 export function Evidence({ incident, names }: { incident: Incident; names: readonly string[] }) {
   const now = useNow(10_000);
   const asked = names.slice(0, nodesAsked);
-  const { stays, events, error, isPending } = useEvidence(asked);
   const span = spanOfIncident(incident, now);
+  const { stays, events, cut, error, isPending } = useEvidence(asked, span.from, incident.closed_at !== null);
   const said = eventsWithin(events, span);
   return (
     <div className="stack" style={{ gap: 'var(--s2)' }}>
       {error && <Failure error={error} />}
       {asked.length < names.length && <p className="dim small-text">Of the first {formatCount(asked.length)} of {formatPlural(names.length, 'node')}.</p>}
+      {cut.length > 0 && (
+        <p className="dim small-text">
+          So much has happened on {formatHosts(cut)} since then that what was there and then may be missing here.
+        </p>
+      )}
       {isPending ? <Loading lines={3} /> : asked.length > 0 && (
         <>
-          <JobsThen stays={staysWithin(stays, span)} />
-          {said.length === 0 ? <p className="dim">Nothing that these nodes said then is kept.</p> : <EventFeed events={said} most={linesShown} />}
+          <JobsThen stays={staysWithin(stays, span)} isCut={cut.length > 0} />
+          {said.length === 0 ? cut.length === 0 && <p className="dim">Nothing that these nodes said then is kept.</p> : <EventFeed events={said} most={linesShown} />}
         </>
       )}
       <p className="links">
@@ -37,8 +42,8 @@ export function Evidence({ incident, names }: { incident: Incident; names: reado
   );
 }
 
-function JobsThen({ stays }: { stays: ReturnType<typeof staysWithin> }) {
-  if (stays.length === 0) return <p>No job was on them then.</p>;
+function JobsThen({ stays, isCut }: { stays: ReturnType<typeof staysWithin>; isCut: boolean }) {
+  if (stays.length === 0) return isCut ? null : <p>No job was on them then.</p>;
   const rest = stays.length - jobsShown;
   return (
     <p>
