@@ -28,7 +28,7 @@ describe('the filter in the address', () => {
 
 it('asks the server only what the server can answer', () => {
   expect(serverQuery({ ...defaultFilter, user: 'ann', text: 'x', reason: 'quota' })).toBe(
-    'state=queued&state=running&state=suspended&user=ann&reason=quota&q=x',
+    'state=queued&state=running&state=suspended&user=ann&reason=quota&tasks=true&q=x',
   );
   expect(serverQuery({ ...defaultFilter, states: ['queued'], sort: 'priority' })).toBe('state=queued&sort=-priority');
   expect(serverQuery({ ...defaultFilter, states: ['queued'], sort: 'suspend_count' })).toBe('state=queued');
@@ -55,4 +55,17 @@ it('shows an array as one line, or its tasks', () => {
   expect(matchesServerFilter(job(), ofArray)).toBe(false);
   expect(serverQuery(ofArray)).toContain('array=17');
   expect(parseJobFilter('array=x').array).toBe('');
+});
+
+it('shows tasks where only what runs is asked for, or a reason that tasks have, for which the array stands not', () => {
+  const task = job({ state: 'running', array_task: { array: 17, index: 3 } });
+  for (const search of ['state=running', 'state=running&user=ann', 'state=running&state=suspended', 'state=queued&state=suspended&reason=resources']) {
+    expect(serverQuery(parseJobFilter(search)), search).toContain('tasks=true');
+  }
+  for (const search of ['', 'state=queued', 'state=all', 'state=failed', 'reason=array', 'state=running&array=17']) {
+    expect(serverQuery(parseJobFilter(search)), search).not.toContain('tasks=');
+  }
+  expect(matchesServerFilter(task, parseJobFilter('state=running'))).toBe(true);
+  expect(matchesServerFilter(task, parseJobFilter('state=suspended'))).toBe(false);
+  expect(matchesServerFilter(job({ state: 'running' }), parseJobFilter('state=running'))).toBe(true);
 });

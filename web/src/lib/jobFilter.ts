@@ -92,6 +92,11 @@ export function formatJobFilter(filter: JobFilter): string {
   return query.toString();
 }
 
+// An array waits until its last task has ended, so where only what runs is shown, or what waits for a reason that only tasks
+// have, it stands for none of them and they are shown themselves: as many as the overview counts, which leads here.
+export const showsTasks = ({ array, states, reason }: JobFilter): boolean =>
+  array === '' && ((states.length > 0 && !states.includes('queued') && states.every((state) => unfinished.includes(state))) || !['', 'array'].includes(reason));
+
 // The part of the filter that the server applies.
 export function serverQuery(filter: JobFilter): string {
   const query = new URLSearchParams();
@@ -103,6 +108,7 @@ export function serverQuery(filter: JobFilter): string {
   if (filter.tag !== '') query.set('tag', filter.tag);
   if (filter.reason !== '') query.set('reason', filter.reason);
   if (filter.array !== '') query.set('array', filter.array);
+  if (showsTasks(filter)) query.set('tasks', 'true');
   if (filter.text !== '') query.set('q', filter.text);
   const isUnfinished = filter.states.length > 0 && filter.states.every((state) => unfinished.includes(state));
   const isNewestFirst = filter.sort === 'id' && filter.descending;
@@ -118,7 +124,7 @@ function hasText(job: Job, text: string): boolean {
 }
 
 export function matchesServerFilter(job: Job, filter: JobFilter): boolean {
-  if (filter.array !== (job.array_task ? String(job.array_task.array) : '')) return false;
+  if (!showsTasks(filter) && filter.array !== (job.array_task ? String(job.array_task.array) : '')) return false;
   if (filter.states.length > 0 && !filter.states.includes(job.state)) return false;
   if (filter.user !== '' && job.user !== filter.user) return false;
   if (filter.group !== '' && job.group !== filter.group) return false;

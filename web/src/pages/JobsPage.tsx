@@ -7,7 +7,7 @@ import { GridTable } from '../components/GridTable';
 import { JobActions } from '../components/JobActions';
 import { Empty, Failure, Loading } from '../components/states';
 import { formatCount, formatPlural, formatTime } from '../lib/format';
-import { formatJobFilter, type JobFilter, parseJobFilter, serverQuery, type SortKey } from '../lib/jobFilter';
+import { formatJobFilter, type JobFilter, parseJobFilter, serverQuery, showsTasks, type SortKey } from '../lib/jobFilter';
 import { groupRows, type Row, selectJobs } from '../lib/jobRows';
 import { useKept, useKeptSet } from '../lib/useKept';
 import { useNow } from '../lib/useNow';
@@ -183,12 +183,13 @@ function Loaded({ list, shown, filter, onAll }: { list: ReturnType<typeof useJob
   const isPlain = filter.user + filter.group + filter.priority + filter.tag + filter.reason + filter.text === '';
   const total = counts && isPlain && filter.states.length > 0 ? filter.states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) : null;
   if (list.isComplete) return <span className="dim">{formatPlural(shown, 'job')}</span>;
+  const areFolded = !showsTasks(filter) && list.jobs.some((job) => job.array !== null);
   const loaded = formatCount(list.jobs.length);
   return (
     <span className="row dim" title="Grouping, and sorting of finished jobs, cover what is loaded">
       {shown < list.jobs.length && `${formatCount(shown)} shown, `}
       {filter.sort === 'id' && filter.descending ? 'newest' : 'first'} {loaded}
-      {total !== null && total > list.jobs.length && ` of ${formatCount(total)}`}
+      {total !== null && total > list.jobs.length && ` of ${formatCount(total)}${areFolded ? ', with the tasks of arrays' : ''}`}
       <button className="button quiet small" disabled={list.isLoadingMore} onClick={onAll}>
         {list.isLoadingMore ? 'Loading…' : 'Load all'}
       </button>
