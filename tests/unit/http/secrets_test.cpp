@@ -135,6 +135,12 @@ class SealedEnvironments : public Secrets {
     }));
     return server_.last_launch();
   }
+  void end(int64_t id) {
+    server_.finish_job(id, 0);
+    EXPECT_TRUE(server_.eventually([id](Controller& controller) {
+      return controller.state().find(JobId{id})->is_terminal();
+    }));
+  }
 };
 
 TEST_F(SealedEnvironments, ReachTheRankAndNothingElse) {
@@ -162,10 +168,10 @@ TEST_F(SealedEnvironments, ReachTheRankAndNothingElse) {
 TEST_F(SealedEnvironments, AreThereWhenTheJobIsRunAgain) {
   ASSERT_EQ(submit_file(file("j", "hunter2")).status, 201);
   launch_when_running(1);
-  server_.finish_job(1, 0);
+  end(1);
   const Answer again = ask("POST", "/api/v1/jobs/1/rerun", "{}", "", ann_);
   ASSERT_EQ(again.status, 201) << again.body;
-  const LaunchRank launch = launch_when_running(again.content().value("id", 0));
+  const LaunchRank launch = launch_when_running(again.content().value("job_id", 0));
   EXPECT_EQ(launch.environments.at("TOKEN"), "hunter2");
 }
 
@@ -185,7 +191,7 @@ TEST_F(SealedEnvironments, OpenForTheirUserAndVariableOnly) {
   server_.on_loop([&] {
     sealed = server_.controller().state().find(JobId{1})->spec->environments.at("TOKEN");
   });
-  server_.finish_job(1, 0);
+  end(1);
   const auto refused = [&](const std::string& variable, const std::string& token) {
     const std::string text = "version: 2\nname: k\nspec: {workspace: /data, entrypoint: t.py, " +
                              ("environments: {" + variable) + ": \"" + sealed +
@@ -194,7 +200,7 @@ TEST_F(SealedEnvironments, OpenForTheirUserAndVariableOnly) {
     EXPECT_EQ(answer.status, 201) << answer.body;
     const int64_t id = answer.content().value("id", 0);
     const LaunchRank launch = launch_when_running(id);
-    server_.finish_job(id, 0);
+    end(id);
     const auto why = launch.environments.find(std::string(kLaunchRefusal));
     return why == launch.environments.end() ? "" : why->second;
   };
