@@ -148,12 +148,26 @@ export function listEvents(world: World, query: URLSearchParams, subject: string
   return { events, next_cursor: null };
 }
 
-export function whyOf(world: World, job: Job): Why {
-  const holders = [...world.running.keys()].slice(job.id % 50, (job.id % 50) + 2);
-  const facts = holders.map((id) => {
-    const holder = world.jobs.get(id)!;
-    return { code: 'job', text: `job ${id} (${holder.name}) of ${holder.user} runs on ${holder.nodes.length > 1 ? `${holder.node_count} nodes` : holder.nodes[0]}; its quantum lasts 12 more minutes`, holders: [`job/${id}`] };
+// The fewest running jobs of its group and of one zone whose nodes are as many as it needs; of whole nodes, but where it is
+// content with a part of one.
+function inTheWay(world: World, job: Job): Job[] {
+  const zoneOf = (each: Job): string => world.byName.get(each.nodes[0]!)!.zone;
+  const holders = [...world.running.keys()].map((id) => world.jobs.get(id)!)
+    .filter((each) => each.group === job.group && (each.gpus_per_node || 8) >= (job.gpus_per_node || 8))
+    .sort((a, b) => b.node_count - a.node_count || a.id - b.id);
+  const choices = ['A', 'B'].flatMap((zone) => {
+    const there = holders.filter((each) => zoneOf(each) === zone);
+    let nodes = 0;
+    const last = there.findIndex((each) => (nodes += each.node_count) >= job.node_count);
+    return last < 0 ? [] : [there.slice(0, last + 1)];
   });
+  return choices.sort((a, b) => a.length - b.length)[0] ?? [];
+}
+
+export function whyOf(world: World, job: Job): Why {
+  const facts = (job.pending_reason?.code === 'resources' ? inTheWay(world, job) : []).map((holder) => ({
+    code: 'job', text: `job ${holder.id} (${holder.name}) of ${holder.user} runs on ${holder.nodes.length > 1 ? `${holder.node_count} nodes` : holder.nodes[0]}; its quantum lasts 12 more minutes`, holders: [`job/${holder.id}`],
+  }));
   const waits = job.state === 'queued' || job.state === 'suspended';
   return {
     id: job.id, name: job.name, state: job.state, held: job.held, pending_reason: job.pending_reason,
@@ -184,35 +198,52 @@ export function quotasOf(world: World): Quota[] {
 }
 
 export function whatIfOf(world: World, body: Record<string, unknown>): WhatIf {
-  const running = [...world.running.keys()].slice(0, 2).map((id) => world.jobs.get(id)!);
-  const differences = running.map((job) => ({
-    id: job.id, name: job.name, user: job.user, priority: job.priority, effect: 'suspended' as const,
-    text: 'would be asked to save for it', nodes: [], nodes_before: job.nodes,
-  }));
+  const pays = (effect: 'suspended' | 'moves', text: string) => (job: Job) => ({
+    id: job.id, name: job.name, user: job.user, priority: job.priority, effect, text, nodes: [], nodes_before: job.nodes,
+  });
+  if ('submit' in body) {
+    // As one that waits and is as large.
+    const nodes = Number(/node_count\W+(\d+)/.exec(JSON.stringify(body.submit))?.[1] ?? 1);
+    const waiting = [...world.waiting].map((id) => world.jobs.get(id)!).filter((job) => job.pending_reason?.code === 'resources');
+    const alike = waiting.find((job) => job.node_count === nodes && job.gpus_per_node === 0) ?? waiting[0];
+    const differences = alike ? inTheWay(world, alike).map(pays('suspended', 'would be asked to save for it')) : [];
+    return { change: 'submit the job', differences, differences_left_out: 0, job: alike ? { ...whyOf(world, alike), id: 0 } : null };
+  }
   const nodes = new Set((body.drain as string[] | undefined) ?? []);
   const moved = [...world.running.keys()].map((id) => world.jobs.get(id)!).filter((job) => job.nodes.some((name) => nodes.has(name)));
-  const moves = moved.map((job) => ({
-    id: job.id, name: job.name, user: job.user, priority: job.priority, effect: 'moves' as const,
-    text: 'would save and go on elsewhere', nodes: [], nodes_before: job.nodes,
-  }));
-  const sample = [...world.waiting].map((id) => world.jobs.get(id)!)[0];
-  const isSubmit = 'submit' in body;
-  return { change: isSubmit ? 'submit the job' : 'the change', differences: isSubmit ? differences : moves, differences_left_out: 0, job: isSubmit && sample ? { ...whyOf(world, sample), id: 0 } : null };
+  return { change: 'the change', differences: moved.map(pays('moves', 'would save and go on elsewhere')), differences_left_out: 0, job: null };
 }
 
-export function checkpointsOf(world: World, job: Job): { checkpoints: JobCheckpoint[]; next_cursor: null } {
-  if (!job.started_at) return { checkpoints: [], next_cursor: null };
-  const end = job.ended_at ? Date.parse(job.ended_at) : world.now;
-  const seconds = Math.max(0, end - Date.parse(job.started_at)) / 1000;
-  const count = Math.min(100, Math.floor(seconds / 300));
-  const checkpoints = Array.from({ length: count }, (_, i): JobCheckpoint => {
-    const step = (count - i) * 500;
-    return {
-      attempt: job.attempt, step, path: `${job.workspace}/ckpt-${step}`, save_seconds: 3 + ((job.id + i) % 4),
-      at: new Date(end - i * 300_000 - 40_000).toISOString(),
-    };
+const checkpointEverySeconds = 300;
+const checkpointsMax = 100;
+
+export const stepSecondsOf = (job: Job): number => 0.6 + (job.id % 7) / 10;
+
+// When its program ran, the oldest first, and for how many seconds it had run before.
+export function runsOf(world: World, job: Job): { attempt: number; from: number; until: number; before: number }[] {
+  let before = 0;
+  return [...(world.attempts.get(job.id) ?? [])].reverse().flatMap(({ attempt, running_at, ended_at }) => {
+    if (running_at === null) return [];
+    const from = Date.parse(running_at);
+    const until = Math.max(from, ended_at === null ? world.now : Date.parse(ended_at)); // one that was just placed runs soon
+    const run = { attempt, from, until, before };
+    before += (until - from) / 1000;
+    return [run];
   });
-  return { checkpoints, next_cursor: null };
+}
+
+// Saved while it runs, after so many seconds of that each.
+export function checkpointsOf(world: World, job: Job): { checkpoints: JobCheckpoint[]; next_cursor: null } {
+  const checkpoints = runsOf(world, job).flatMap(({ attempt, from, until, before }): JobCheckpoint[] => {
+    const first = Math.floor(before / checkpointEverySeconds) + 1;
+    const last = Math.floor((before + (until - from) / 1000) / checkpointEverySeconds);
+    return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {
+      const seconds = (first + i) * checkpointEverySeconds;
+      const step = Math.floor(seconds / stepSecondsOf(job));
+      return { attempt, step, path: `${job.workspace}/ckpt-${step}`, save_seconds: 3 + ((job.id + first + i) % 4), at: new Date(from + (seconds - before) * 1000).toISOString() };
+    });
+  });
+  return { checkpoints: checkpoints.reverse().slice(0, checkpointsMax), next_cursor: null };
 }
 
 export function progressOf(world: World, job: Job): { points: ProgressPoint[] } {

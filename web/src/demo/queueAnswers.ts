@@ -1,6 +1,7 @@
 import type { HistoryReport, Job, JobUsage, Knob, Queue, QueueBlock, QueueEntry } from '../api/types';
 import { alignStep, type HistoryStep } from '../lib/history';
 import { priorities } from '../api/types';
+import { runsOf, stepSecondsOf } from './answers';
 import { users } from './cast';
 import type { World } from './world';
 
@@ -113,16 +114,17 @@ export function usageOf(world: World, job: Job, query: URLSearchParams): JobUsag
   const at = Array.from({ length: points }, (_, i) => begin + ((end - begin) * (i + 1)) / points);
   const slow = job.id % 3 === 0 && attempt.ranks.length > 2 ? job.id % attempt.ranks.length : -1;
   const busy = 70 + ((job.id * 37) % 28);
-  const stepSeconds = 0.6 + (job.id % 7) / 10;
+  const stepSeconds = stepSecondsOf(job);
+  const before = runsOf(world, job).find((run) => run.attempt === attempt.attempt)?.before ?? 0;
   const ranks = attempt.ranks.map(({ rank, node }) => ({
     rank, node,
     gpu_percent: at.map((time) => Math.round((rank === slow ? 0.3 : 1) * Math.min(100, busy + 3 * Math.sin(time / 9_000 + rank)))),
     gpu_memory_percent: at.map((time) => Math.round(Math.min(96, 55 + (job.id % 30) + (time - begin) / 900_000))),
-    step: at.map((time) => (rank === 0 ? Math.floor((time - begin) / 1000 / stepSeconds) : null)),
+    step: at.map((time) => (rank === 0 ? Math.floor((before + Math.max(0, time - begin) / 1000) / stepSeconds) : null)),
   }));
   const stragglers = slow < 0 ? [] : [{ rank: slow, node: attempt.ranks[slow]!.node, text: `its GPUs are ${Math.round(0.3 * busy)} % busy, the middle rank's ${busy} %` }];
   const times = at.map((time) => new Date(time).toISOString());
-  const loss = at.map((time) => 0.4 + 3 * Math.exp(-(time - begin) / 1000 / stepSeconds / 900) + 0.02 * Math.sin(time / 7_000));
+  const loss = at.map((time) => 0.4 + 3 * Math.exp(-(before + Math.max(0, time - begin) / 1000) / stepSeconds / 900) + 0.02 * Math.sin(time / 7_000));
   const metrics = job.id % 2 === 0 ? [{ name: 'loss', rank: 0, at: times, value: loss }] : [];
   ranks.sort((a, b) => Number(b.rank === slow) - Number(a.rank === slow) || a.rank - b.rank);
   return { ranks: ranks.slice(0, Number(query.get('limit') ?? 64)), rank_count: ranks.length, attempt: attempt.attempt, attempts: known, at: times, stragglers, step_seconds: stepSeconds, metrics };

@@ -95,29 +95,31 @@ export class World {
       if (seen > candidates) break;
       const job = this.jobs.get(id)!;
       if (job.held) continue;
-      const nodes = this.fit(job);
+      const able = this.able(job);
+      const nodes = this.fit(job, able);
       if (nodes) this.start(job, nodes);
-      else job.pending_reason = this.reason(job);
+      else job.pending_reason = this.reason(job, able.length);
     }
   }
 
-  private fit(job: Job): Node[] | null {
-    const need = job.gpus_per_node || 8;
-    const found: Node[] = [];
-    for (const node of this.nodes) {
-      if (node.group !== job.group || node.gpus_free < need || node.liveness !== 'up' || node.scheduling !== 'open') continue;
-      if (job.gpus_per_node > 0 && node.gpus_free === 8 && this.random.chance(0.5)) continue;
-      found.push(node);
-    }
+  private fit(job: Job, able: readonly Node[]): Node[] | null {
+    const found = able.filter((node) => job.gpus_per_node === 0 || node.gpus_free < 8 || !this.random.chance(0.5));
     return placeTogether(found, job.node_count);
   }
 
-  private reason(job: Job): PendingReason {
+  // The nodes that can take a rank of it now.
+  private able(job: Job): Node[] {
+    const need = job.gpus_per_node || 8;
+    return this.nodes.filter((node) => node.group === job.group && node.gpus_free >= need && node.liveness === 'up' && node.scheduling === 'open');
+  }
+
+  private reason(job: Job, able = this.able(job).length): PendingReason {
     if (job.id % 9 === 0) return { code: 'quota', text: `quota of ${job.user} in ${job.group}/${job.priority}: 64 nodes, ${Math.max(1, 65 - job.node_count)} used, ${job.node_count} asked` };
     if (job.id % 31 === 0) return { code: 'dependency', text: `waits for job ${job.id - 3} to succeed` };
     if (job.id % 47 === 0) return { code: 'preempting', text: 'nodes are held for it while 2 jobs save and leave' };
     const nodes = job.gpus_per_node > 0 ? `${formatPlural(job.node_count, 'node')} with ${job.gpus_per_node} free GPU${job.gpus_per_node === 1 ? '' : 's'}` : formatPlural(job.node_count, 'whole node');
-    return { code: 'resources', text: `needs ${nodes} in ${job.group}; ${job.id % job.node_count} of ${this.openOf(job.group)} open nodes can give that now` };
+    const but = able < job.node_count ? '' : ', but not in one zone';
+    return { code: 'resources', text: `needs ${nodes} in ${job.group}; ${able} of ${this.openOf(job.group)} open nodes can give that now${but}` };
   }
 
   // Counted once: few open or close while somebody looks.
