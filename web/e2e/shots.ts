@@ -45,14 +45,16 @@ for (const [suffix, look, wanted] of looks) {
     if (wanted && !wanted.includes(name)) continue;
     if (folder === docs && !existsSync(`${folder}/${name}-${suffix}.png`)) continue;
     if (path === 'RUNNING' || path === 'WAITING') {
-      await go(page, path === 'RUNNING' ? '/jobs?state=running&sort=suspend_count' : '/jobs?state=queued&sort=node_count');
+      await go(page, path === 'RUNNING' ? '/jobs?state=running&group=training&sort=suspend_count' : '/jobs?state=queued&sort=node_count');
       await page.waitForSelector('.grid-row a');
-      await page.locator('.grid-row a').nth(2).click();
+      await page.locator('.grid-row a').nth(path === 'RUNNING' ? 1 : 2).click();
     } else if (path === 'BROKEN') {
       await go(page, '/nodes?scheduling=closed&q=fallen');
       await page.locator('.grid-row a').first().click();
     } else await go(page, path);
     await page.waitForSelector(ready);
+    // What would happen stands below the form.
+    await page.setViewportSize({ width: look.width, height: name === 'submit' ? Math.max(look.height, 1000) : look.height });
     if (name === 'submit') await fillSubmit(page);
     await (name === 'map' ? page.mouse.move(330, 330) : page.mouse.move(2, look.height - 2));
     await page.waitForLoadState('networkidle');
