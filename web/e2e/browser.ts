@@ -43,8 +43,8 @@ export async function openPage(browser: Browser, url: string, look: Look): Promi
     ignoreHTTPSErrors: true, // a dev cluster's certificate is of its own CA
   });
   if (look.token) await signIn(context, url, look.token);
+  context.setDefaultTimeout(actionMs); // of the pages that this one opens, too
   const page = await context.newPage();
-  page.setDefaultTimeout(actionMs);
   await page.goto(url);
   return page;
 }

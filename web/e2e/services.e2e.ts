@@ -47,8 +47,14 @@ it.skipIf(!hasDashboard || !hasJupyter)('opens a notebook on a node, and compute
   const notebook = await popup(() => page.getByRole('link', { name: 'jupyter', exact: true }).click());
   // Until Jupyter listens it is hai's page that looks again.
   await notebook.locator('#password_input').waitFor({ timeout: 60_000 * patience });
-  const log = await (await fetch(`${server}/api/v1/jobs/${job.id}/logs`, { headers: { Authorization: `Bearer ${inject('token')}` } })).text();
-  await notebook.locator('#password_input').fill(/the token is (\w+)/.exec(log)![1]!);
+  // What it has written comes by another way than its page.
+  let secret = '';
+  await until(async () => {
+    const log = await (await fetch(`${server}/api/v1/jobs/${job.id}/logs`, { headers: { Authorization: `Bearer ${inject('token')}` } })).text();
+    secret = /the token is (\w+)\n/.exec(log)?.[1] ?? '';
+    return secret !== '';
+  });
+  await notebook.locator('#password_input').fill(secret);
   await notebook.locator('#login_submit').click();
   await notebook.waitForURL(`**/jobs/${job.id}/jupyter/tree**`);
   await notebook.locator('#new-dropdown-button').click();
