@@ -118,7 +118,7 @@ export class World {
     if (job.id % 31 === 0) return { code: 'dependency', text: `waits for job ${job.id - 3} to succeed` };
     if (job.id % 47 === 0) return { code: 'preempting', text: 'nodes are held for it while 2 jobs save and leave' };
     const nodes = job.gpus_per_node > 0 ? `${formatPlural(job.node_count, 'node')} with ${job.gpus_per_node} free GPU${job.gpus_per_node === 1 ? '' : 's'}` : formatPlural(job.node_count, 'whole node');
-    const but = able < job.node_count ? '' : ', but not in one zone';
+    const but = able < job.node_count ? '' : '; the next pass of the planner looks at it';
     return { code: 'resources', text: `needs ${nodes} in ${job.group}; ${able} of ${this.openOf(job.group)} open nodes can give that now${but}` };
   }
 
