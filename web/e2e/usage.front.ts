@@ -105,7 +105,7 @@ it('lays two jobs side by side, what is alike in grey', async () => {
 // With thousands of jobs the estimate takes a second: nobody waits for it to hear why, nor when, as far as the look
 // ahead over the whole queue knows it.
 it('says why a job waits before it knows when it starts', async () => {
-  const [waiting] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=queued&limit=1`)).json()) as { jobs: Job[] }).jobs;
+  const [waiting] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=queued&reason=resources&limit=1`)).json()) as { jobs: Job[] }).jobs;
   let isKnown = false;
   let isForeseen = false;
   site.server.override = ({ path }) =>
