@@ -59,7 +59,7 @@ Given given(const v1::ListNodeIdentitiesReply& reply) {
   return sum;
 }
 
-int show(Session& session, OutputFormat output) {
+int show_authorities(Session& session, OutputFormat output) {
   const Result<std::vector<CertificateFacts>> all = authorities(session);
   if (!all.is_ok()) return session.fail(all.status());
   const Result<Client*> client = session.client();
@@ -108,7 +108,7 @@ void add_ca(CLI::App& app, Session& session) {
       "show", "Show the CA that this context believes, and how many certificates nodes were given");
   const auto output = std::make_shared<OutputFormat>(OutputFormat::table);
   add_output_option(*verb, *output);
-  verb->callback([&session, output] { session.exit_code = show(session, *output); });
+  verb->callback([&session, output] { session.exit_code = show_authorities(session, *output); });
 }
 
 }  // namespace hai::cli
