@@ -35,7 +35,6 @@ struct JoinArguments {
 
 void add_join_command(CLI::App& app, JoinArguments& arguments);
 
-
 // `config`: the agent's config file; written if it is not there, else its tls section says which
 // files to write. Writes nothing unless all went well before.
 Status join_cluster(const JoinArguments& arguments, const std::string& config);

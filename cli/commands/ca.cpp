@@ -41,7 +41,7 @@ Result<std::vector<CertificateFacts>> authorities(const Session& session) {
 }
 
 struct Given {
-  int nodes = 0;    // that have a certificate which is not revoked
+  int nodes = 0;    // that got a certificate by a token, which is not revoked
   int revoked = 0;  // that have none any more
   int64_t first_end_us = 0;
 };
@@ -69,7 +69,7 @@ int show_authorities(Session& session, OutputFormat output) {
   const Given sum = given(reply.value());
   if (is_json(output)) {
     Json json = {{"authorities", Json::array()},
-                 {"nodes_with_certificate", sum.nodes},
+                 {"nodes_joined", sum.nodes},
                  {"nodes_revoked", sum.revoked}};
     for (const CertificateFacts& facts : all.value()) {
       json["authorities"].push_back(
@@ -83,10 +83,11 @@ int show_authorities(Session& session, OutputFormat output) {
     table.add_row({facts.fingerprint, local_time(to_micros(facts.ends))});
   }
   print(table.render(session.terminal));
-  print(fmt::format(
-      "{} with a certificate{}, {} revoked\n", count_of(sum.nodes, "node"),
-      sum.nodes == 0 ? "" : fmt::format(", the first until {}", local_time(sum.first_end_us)),
-      sum.revoked));
+  print(fmt::format("{} joined by a token{}, {} revoked\n", count_of(sum.nodes, "node"),
+                    sum.nodes == 0 ? ""
+                                   : fmt::format(", the first certificate until {}",
+                                                 local_time(sum.first_end_us)),
+                    sum.revoked));
   return kOk;
 }
 
@@ -101,11 +102,10 @@ void add_ca(CLI::App& app, Session& session) {
           "The CA's key is with the servers: `hai-server ca rotate DIR` there changes the CA, "
           "`hai node revoke NODE` takes a node's certificates back, and `hai node identities` "
           "lists them.",
-      .examples = {{"hai ca show",
-                    "its fingerprint, until when it holds, how many nodes have a "
-                    "certificate"}}};
+      .examples = {
+          {"hai ca show", "its fingerprint, until when it holds, how many nodes have joined"}}};
   CLI::App* verb = ca->add_subcommand(
-      "show", "Show the CA that this context believes, and how many certificates nodes were given");
+      "show", "Show the CA that this context believes, and how many nodes have joined under it");
   const auto output = std::make_shared<OutputFormat>(OutputFormat::table);
   add_output_option(*verb, *output);
   verb->callback([&session, output] { session.exit_code = show_authorities(session, *output); });

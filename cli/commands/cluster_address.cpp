@@ -45,8 +45,9 @@ void add_address_options(CLI::App& verb, ClusterAddress& address, bool needs_url
       "--ca", address.ca,
       "file with the cluster's CA (ca.crt): speak TLS and believe its servers by it; "
       "https:// without it believes whom this machine does");
-  verb.add_option("--ca-fingerprint", address.fingerprint,
-                  "instead of the file: sha256:… of the cluster's CA, which its servers then show")
+  verb.add_option(
+          "--ca-fingerprint", address.fingerprint,
+          "instead of the file: sha256:... of the cluster's CA, which its servers then show")
       ->excludes(ca);
   verb.add_option("--name", address.name, "of the context; the cluster's name by default");
 }

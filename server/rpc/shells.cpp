@@ -211,7 +211,7 @@ void Shells::open_images(const SessionPtr& session, const std::string& node) {
   session->facts.detail = fmt::format("images {}", fmt::join(words, " ")).substr(0, 200);
   const std::optional<Actor> actor = site_.callers.actor_of(session->caller);
   if (!actor) return end(session, permission_denied("nobody is known by this token"));
-  const bool all_see_all = queries_.visibility() == Visibility::open;
+  const bool all_see_all = !hides_jobs(queries_.visibility());
   if (const Status allowed = check_image_words(words, *actor, all_see_all); !allowed.is_ok())
     return end(session, allowed);
   session->is_noted = words.front() == "list";  // who only looks is not told of

@@ -174,6 +174,7 @@ TABLE = {
     ],
     "knob unset": [("", USAGE, "needs NAME"), ("min_quantum", REFUSED, "nobody has set it")],
     "node identities": [("x", USAGE, "'x'")],
+    "ca": [("", USAGE, "needs a verb"), ("shwo", USAGE, "did you mean show?")],
     "ca show": [("x", USAGE, "'x'")],
     "node revoke": [("", USAGE, "needs NODE"), ("nobody", NOT_FOUND, "nobody")],
     "node token": [("", USAGE, "create, list, revoke")],
