@@ -67,11 +67,14 @@ v1::Job job_of_step(const StepRecord& step, const v1::Job& job) {
     out.set_running_at_us(to_micros(step.began_at));
     return out;
   }
-  // Where its end is not recorded, it came with that of the attempt.
-  const UnixTime end = step.ended_at.value_or(job.has_ended_at_us() ? unix_micros(job.ended_at_us())
-                                                                    : step.began_at);
-  out.set_ended_at_us(to_micros(end));
-  out.set_run_seconds(std::max<int64_t>(0, (end - step.began_at) / 1s));
+  // Where its end is not recorded, it came with that of the attempt. When that was is known of the
+  // job's last one only, which a job that is suspended has not had yet.
+  std::optional<UnixTime> end = step.ended_at;
+  if (!end && job.has_ended_at_us()) end = unix_micros(job.ended_at_us());
+  if (end) {
+    out.set_ended_at_us(to_micros(*end));
+    out.set_run_seconds(std::max<int64_t>(0, (*end - step.began_at) / 1s));
+  }
   if (!step.ended_at) {
     out.set_state("stopped");
     return out;

@@ -4,6 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "common/text_check.h"
+
 namespace hai::cli::slurm {
 namespace {
 
@@ -24,9 +26,11 @@ int64_t count_in(const Json& json, const char* name) {
   return std::max<int64_t>(0, found->get<int64_t>());
 }
 
-std::string text_in(const Json& json, const char* name) {
+// It is shown on terminals, and may have been written by anybody's program.
+std::string text_in(const Json& json, const char* name, size_t bytes_max) {
   const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+  if (found == json.end() || !found->is_string()) return "";
+  return printable(found->get<std::string>().substr(0, bytes_max));
 }
 
 int small_count_in(const Json& json, const char* name) {
@@ -49,11 +53,11 @@ void take_line(std::string_view line, std::map<uint32_t, StepRecord>& steps) {
     step.used.peak_memory_bytes = count_in(json, "peak_memory_bytes");
     return;
   }
-  step.name = text_in(json, "name").substr(0, kNameBytesMax);
+  step.name = text_in(json, "name", kNameBytesMax);
   step.tasks = small_count_in(json, "tasks");
   step.cpus = count_in(json, "cpus");
   step.gpus = small_count_in(json, "gpus");
-  step.nodes = text_in(json, "nodes").substr(0, kNodesBytesMax);
+  step.nodes = text_in(json, "nodes", kNodesBytesMax);
   step.node_count = small_count_in(json, "node_count");
   step.began_at = unix_micros(count_in(json, "began_us"));
 }

@@ -69,6 +69,8 @@ TEST(SlurmSteps, WhatIsNoRecordIsLeftOut) {
       parse_step_records("{\"step\":1,\"began_us\":5,\"tasks\":-3,\"name\":[]}")[0];
   EXPECT_EQ(odd.tasks, 0);
   EXPECT_EQ(odd.name, "");
+  const std::string hostile = R"({"step":1,"began_us":5,"name":"a\u001b[2Jb"})";
+  EXPECT_EQ(parse_step_records(hostile)[0].name.find('\x1b'), std::string::npos);
   // A list of nodes that no record can have is left out; what is kept is small.
   StepRecord wide = step_of(3, "w");
   wide.nodes = std::string(100'000, 'n');
@@ -98,6 +100,9 @@ TEST(SlurmSteps, HaveRowsOfTheirOwn) {
   over.set_state("failed");
   over.set_ended_at_us(55'000'000);
   EXPECT_THAT(rows_of(over, steps, "JobID,State,ElapsedRaw"), HasSubstr("7.2|CANCELLED|35\n"));
+  over.set_state("suspended");
+  over.clear_ended_at_us();
+  EXPECT_THAT(rows_of(over, steps, "JobID,State,End"), HasSubstr("7.2|CANCELLED|Unknown\n"));
 }
 
 // The step of an srun outside a job stands for the job's program; it is not told twice.
