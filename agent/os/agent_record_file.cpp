@@ -1,9 +1,11 @@
 #include "agent/os/agent_record_file.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "agent/os/boot_clock.h"
 #include "agent/os/files.h"
+#include "agent/os/whole_json.h"
 #include "common/hex.h"
 
 namespace hai {
@@ -12,6 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 constexpr size_t kRecordBytesMax = 1 << 20;
+constexpr Duration kFar = 24h * 365 * 1'000;  // sums with it fit
 
 Json read(const std::string& path) {
   Result<std::string> text = read_file(path, kRecordBytesMax);
@@ -38,19 +41,19 @@ std::optional<AgentRecord> AgentRecordFile::load() {
     if (!json.is_object() || boot_id_.empty() || json.at("boot_id") != boot_id_) return {};
     AgentRecord record;
     const auto time = [&](const Json& micros) {
-      const MonoTime until{Duration(micros.get<int64_t>())};
+      const MonoTime until{std::min(Duration(whole(micros)), kFar)};
       return until > MonoTime{} ? loop_.now() + (until - boot_now()) : MonoTime{};
     };
     record.lease_until = time(json.at("lease_until_boottime_us"));
     record.ranks_until = time(json.value("ranks_until_boottime_us", Json(0)));
-    record.fence = Duration(json.at("fence_us").get<int64_t>());
+    record.fence = Duration(whole(json.at("fence_us")));
     record.seen = {Epoch{number(json, "seen_epoch")}, number(json, "seen_seq")};
     record.seen_proof = from_hex(json.value("seen_proof", std::string())).value_or("");
-    record.peers.version = json.at("peers_version").get<int64_t>();
+    record.peers.version = whole(json.at("peers_version"));
     for (const Json& peer : json.at("peers")) {
       record.peers.peers.push_back({peer.at("node").get<std::string>(),
                                     peer.at("address").get<std::string>(),
-                                    peer.at("port").get<int>()});
+                                    whole_int(peer.at("port"))});
     }
     return record;
   } catch (const std::exception&) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/os/launch_file.h"
+#include "agent/os/whole_json.h"
 #include "common/hex.h"
 
 namespace hai {
@@ -14,9 +15,9 @@ Json key_to_json(const RankKey& key) {
 }
 
 RankKey key_from_json(const Json& json) {
-  return {.job = {json.at("job").get<int64_t>()},
-          .attempt = json.at("attempt").get<int>(),
-          .rank = json.at("rank").get<int>()};
+  return {.job = {whole(json.at("job"))},
+          .attempt = whole_int(json.at("attempt")),
+          .rank = whole_int(json.at("rank"))};
 }
 
 // Older agents wrote none, or fewer: what is missing has its default.
@@ -105,13 +106,13 @@ LaunchFile parse_launch(const Json& json) {
                                 .environment = process.at("environment").get<Environment>()});
   }
   launch.gpus = gpus_from_json(json);
-  launch.suspend_signal = json.at("suspend_signal").get<int>();
-  launch.watchdog = Duration(json.at("watchdog_us").get<int64_t>());
-  launch.lease_until = MonoTime(Duration(json.at("lease_until_boottime_us").get<int64_t>()));
+  launch.suspend_signal = whole_int(json.at("suspend_signal"));
+  launch.watchdog = Duration(whole(json.at("watchdog_us")));
+  launch.lease_until = MonoTime(Duration(whole(json.at("lease_until_boottime_us"))));
   launch.whole_life_state = json.at("whole_life_state").get<std::string>();
   launch.log_dir = json.at("log_dir").get<std::string>();
-  launch.log_limits = {.total_bytes_max = json.at("log_total_bytes_max").get<int64_t>(),
-                       .file_bytes_max = json.at("log_file_bytes_max").get<int64_t>()};
+  launch.log_limits = {.total_bytes_max = whole(json.at("log_total_bytes_max")),
+                       .file_bytes_max = whole(json.at("log_file_bytes_max"))};
   launch.socket_dir = json.at("socket_dir").get<std::string>();
   launch.temp_dir = json.at("temp_dir").get<std::string>();
   launch.program = program_from_json(json);

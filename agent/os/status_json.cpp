@@ -1,4 +1,5 @@
 #include "agent/os/status_json.h"
+#include "agent/os/whole_json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,10 +28,10 @@ ExitCause cause_from_json(const Json& json) {
                                ExitCause::launch_failed, ExitCause::lost, ExitCause::left});
 }
 
-UnixTime time_from_json(const Json& json) { return unix_micros(json.get<int64_t>()); }
+UnixTime time_from_json(const Json& json) { return unix_micros(whole(json)); }
 
 CheckpointInfo checkpoint_from_json(const Json& json) {
-  return {.step = json.at("step").get<int64_t>(),
+  return {.step = whole(json.at("step")),
           .path = json.at("path").get<std::string>(),
           .save_seconds = json.at("save_seconds").get<double>(),
           .at = time_from_json(json.at("at_us"))};
@@ -38,19 +39,19 @@ CheckpointInfo checkpoint_from_json(const Json& json) {
 
 RankStatus parse_status(const Json& json) {
   RankStatus status;
-  status.key = {.job = {json.at("job").get<int64_t>()},
-                .attempt = json.at("attempt").get<int>(),
-                .rank = json.at("rank").get<int>()};
+  status.key = {.job = {whole(json.at("job"))},
+                .attempt = whole_int(json.at("attempt")),
+                .rank = whole_int(json.at("rank"))};
   status.phase = phase_from_json(json.at("phase"));
   status.suspend_notified = json.at("suspend_notified").get<bool>();
   status.uses_sdk = json.value("uses_sdk", true);  // an older shim does not say: it may
   status.cause = cause_from_json(json.at("cause"));
-  status.exit_code = json.at("exit_code").get<int>();
+  status.exit_code = whole_int(json.at("exit_code"));
   status.message = json.at("message").get<std::string>();
   status.started_at = time_from_json(json.at("started_at_us"));
   status.ended_at = time_from_json(json.at("ended_at_us"));
   if (json.contains("checkpoint")) status.checkpoint = checkpoint_from_json(json["checkpoint"]);
-  if (json.contains("progress_step")) status.progress_step = json["progress_step"].get<int64_t>();
+  if (json.contains("progress_step")) status.progress_step = whole(json["progress_step"]);
   if (json.contains("metrics")) status.metrics = json["metrics"].get<RankMetrics>();
   if (json.contains("word_at_us")) status.word_at = time_from_json(json["word_at_us"]);
   if (json.contains("whole_life_state")) {
@@ -58,8 +59,8 @@ RankStatus parse_status(const Json& json) {
   }
   if (json.contains("usage")) {
     const Json& usage = json["usage"];
-    status.usage = RankUsage{Duration(usage.at("cpu_time_us").get<int64_t>()),
-                             usage.at("peak_memory_bytes").get<int64_t>()};
+    status.usage =
+        RankUsage{Duration(whole(usage.at("cpu_time_us"))), whole(usage.at("peak_memory_bytes"))};
   }
   return status;
 }

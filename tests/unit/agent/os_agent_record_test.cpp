@@ -96,6 +96,9 @@ TEST(AgentRecord, ThatIsDamagedIsAsNone) {
   for (const char* text : {"", "{", "[]", "{}", R"({"boot_id":"boot-1"})",
                            R"({"boot_id":"boot-1","lease_until_boottime_us":"x","fence_us":1,)"
                            R"("peers_version":1,"peers":[]})",
+                           // No number of microseconds: cast, it was any.
+                           R"({"boot_id":"boot-1","lease_until_boottime_us":5e29,"fence_us":1,)"
+                           R"("peers_version":1,"peers":[]})",
                            R"({"peer_port":70000})"}) {
     data.write(text);
     Process process(data, "boot-1");
