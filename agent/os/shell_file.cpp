@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/os/whole_json.h"
+
 namespace hai {
 
 using Json = nlohmann::json;
@@ -30,10 +32,10 @@ Result<ShellProgram> shell_program_from_json(std::string_view text) {
     }
     if (json.at("has_terminal").get<bool>()) program.terminal = TerminalSize{};
     program.term = json.at("term").get<std::string>();
-    program.port = json.at("port").get<int>();
+    program.port = whole_int(json.at("port"));
     program.is_own = json.value("is_own", false);  // an agent of before
     return program;
-  } catch (const Json::exception& error) {
+  } catch (const std::exception& error) {
     return invalid_argument("not a request for a shell: {}", error.what());
   }
 }

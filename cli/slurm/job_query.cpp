@@ -111,6 +111,14 @@ Result<std::string> parse_job_id(std::string_view text) {
   return ids.value().size() == 1 ? Result<std::string>(ids.value()[0]) : invalid_id(text);
 }
 
+Result<v1::Job> named_job(Client& client, const std::string& id) {
+  v1::GetJobRequest request;
+  request.set_job(id);
+  Result<v1::Job> job = client.get_job(request);
+  if (job.status().code() == Code::not_found) return not_found("Invalid job id specified: {}", id);
+  return job;
+}
+
 Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array, bool with_ended) {
   std::vector<v1::Job> jobs;
   if (array.array().made() < array.array().tasks()) jobs.push_back(array);

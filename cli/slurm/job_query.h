@@ -29,6 +29,8 @@ Result<JobFilter> read_filter(Client& client, const ParsedWords& words);
 // refused.
 Result<std::vector<std::string>> parse_job_ids(std::string_view text);
 Result<std::string> parse_job_id(std::string_view text);  // exactly one
+// The job of an id that somebody has named. not_found in Slurm's words.
+Result<v1::Job> named_job(Client& client, const std::string& id);
 
 struct FoundJobs {
   std::vector<v1::Job> jobs;  // oldest first

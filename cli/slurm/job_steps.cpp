@@ -88,10 +88,11 @@ v1::Job job_of_step(const StepRecord& step, const v1::Job& job) {
 
 StepFilter::StepFilter(std::string_view text) {
   std::set<std::string, std::less<>> whole;
+  std::set<std::string, std::less<>> named;
   for (const std::string& item : split_list(text)) {
     const size_t dot = std::min(item.find('.'), item.size());
     const std::string job = item.substr(0, dot);
-    jobs_ += (jobs_.empty() ? "" : ",") + job;
+    if (named.insert(job).second) jobs_ += (jobs_.empty() ? "" : ",") + job;
     if (dot == item.size()) {
       whole.insert(job);
     } else {

@@ -34,7 +34,7 @@ v1::Job job_of_step(const StepRecord& step, const v1::Job& job);
 class StepFilter {
  public:
   explicit StepFilter(std::string_view text);
-  const std::string& jobs() const { return jobs_; }  // the ids without steps, with commas
+  const std::string& jobs() const { return jobs_; }  // the ids without steps, each once
   // `step` is "3" or "batch", "" of the job itself.
   bool matches(const v1::Job& job, std::string_view step) const;
 

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
@@ -91,8 +90,7 @@ Result<std::vector<v1::Job>> jobs_by_id(Client& client, const ParsedWords& words
   const StepFilter named(words.value_of("jobs"));
   const Result<std::vector<std::string>> ids = parse_job_ids(named.jobs());
   RETURN_IF_ERROR(ids.status());
-  const std::set<std::string> different(ids.value().begin(), ids.value().end());
-  for (const std::string& id : different) {
+  for (const std::string& id : ids.value()) {
     v1::GetJobRequest request;
     request.set_job(id);
     const Result<v1::Job> job = client.get_job(request);

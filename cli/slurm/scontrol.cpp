@@ -54,12 +54,7 @@ int show_jobs(Client& client, const Words& lists, bool one_line) {
   const Result<Words> ids = job_ids(lists);
   if (!ids.is_ok()) return usage_error(kScontrol, ids.status().message());
   for (const std::string& id : ids.value()) {
-    v1::GetJobRequest request;
-    request.set_job(id);
-    const Result<v1::Job> job = client.get_job(request);
-    if (job.status().code() == Code::not_found) {
-      return fail(kScontrol, not_found("Invalid job id specified: {}", id));
-    }
+    const Result<v1::Job> job = named_job(client, id);
     if (!job.is_ok()) return fail(kScontrol, job.status());
     jobs.push_back(job.value());
   }
@@ -84,12 +79,7 @@ int show_steps(Client& client, const Words& lists, bool one_line) {
     const Result<Words> ids = parse_job_ids(filter.jobs());
     if (!ids.is_ok()) return usage_error(kScontrol, ids.status().message());
     for (const std::string& id : ids.value()) {
-      v1::GetJobRequest request;
-      request.set_job(id);
-      const Result<v1::Job> job = client.get_job(request);
-      if (job.status().code() == Code::not_found) {
-        return fail(kScontrol, not_found("Invalid job id specified: {}", id));
-      }
+      const Result<v1::Job> job = named_job(client, id);
       if (!job.is_ok()) return fail(kScontrol, job.status());
       for (const StepRecord& step : reader.read(job.value())) {
         if (!is_running(step, job.value())) continue;

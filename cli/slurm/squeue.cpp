@@ -86,12 +86,7 @@ Result<std::vector<v1::Job>> jobs_by_id(Client& client, const std::string& list,
   const Result<std::vector<std::string>> ids = parse_job_ids(list);
   RETURN_IF_ERROR(ids.status());
   for (const std::string& text : ids.value()) {
-    v1::GetJobRequest request;
-    request.set_job(text);
-    const Result<v1::Job> job = client.get_job(request);
-    if (job.status().code() == Code::not_found) {
-      return not_found("Invalid job id specified: {}", text);
-    }
+    const Result<v1::Job> job = named_job(client, text);
     RETURN_IF_ERROR(job.status());
     if (!job.value().has_array()) {
       if (filter.matches(job.value())) jobs.push_back(job.value());

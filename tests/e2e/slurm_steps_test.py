@@ -23,6 +23,7 @@ class SlurmStepsTest(SlurmClusterTest):
         running = lambda *words: self.good("squeue", "-h", "-o", "%i|%j|%u", *words)  # noqa: E731
         eventually("it runs", lambda: running("-s", "-j", job).startswith(f"{job}.1|sh|"))
         self.assertEqual(running(f"--steps={job}.0"), "")  # it has ended
+        self.assertEqual(running(f"--steps={job}.0,{job}.1").count("\n"), 1)
         self.assertIn("STEPID", self.good("squeue", "-s", "-j", job))
         shown = self.good("scontrol", "show", "step", f"{job}.1")
         self.assertIn("State=RUNNING", shown)

@@ -122,7 +122,7 @@ TEST(SlurmSteps, AreChosenByName) {
   task.mutable_array_task()->set_array(9);
   task.mutable_array_task()->set_index(3);
   const StepFilter filter("7.1,9_3.batch,7.2");
-  EXPECT_EQ(filter.jobs(), "7,9_3,7");
+  EXPECT_EQ(filter.jobs(), "7,9_3");
   EXPECT_FALSE(filter.matches(job, ""));
   EXPECT_FALSE(filter.matches(job, "0"));
   EXPECT_TRUE(filter.matches(job, "1"));
@@ -130,6 +130,7 @@ TEST(SlurmSteps, AreChosenByName) {
   EXPECT_FALSE(filter.matches(task, "0"));
   const StepFilter both("7.1,7");
   EXPECT_TRUE(both.matches(job, "0"));
+  EXPECT_EQ(StepFilter("20,3,20.1").jobs(), "20,3");  // in the order in which they were named
   EXPECT_TRUE(StepFilter("").matches(job, "0"));
 }
 
