@@ -116,6 +116,8 @@ static void add_run_options(CLI::App& verb, SubmissionOptions& options) {
                 "makes room for nobody once it runs, if the site has interactive nodes free");
   verb.add_flag("--release-early", options.release_early,
                 "a rank that ends with code 0 gives its place back while others still run");
+  verb.add_flag("--shared-in-group", options.shared_in_group,
+                "those who share a user group with you read its logs, too");
 }
 
 void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
@@ -194,6 +196,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
   if (!options.group.empty()) set_group(options.group, spec);
   if (options.interactive) spec.is_interactive = true;
   if (options.release_early) spec.releases_early = true;
+  if (options.shared_in_group) spec.is_shared_in_group = true;
   if (!options.image.empty()) spec.image = options.image;
   if (!options.mounts.empty()) spec.program.mounts = options.mounts;
   if (!options.services.empty()) spec.program.services = options.services;

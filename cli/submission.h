@@ -56,6 +56,7 @@ struct SubmissionOptions {
   std::optional<int> restart_max;
   bool interactive = false;
   bool release_early = false;
+  bool shared_in_group = false;
   bool follow = false;
   bool dry_run = false;
   std::vector<std::string> terminal = {};  // the command that gets this terminal (interactive.h)

@@ -120,6 +120,8 @@ struct JobSpec {
   bool is_interactive = false;
   // A rank that ends with code 0 gives its place back while others still run.
   bool releases_early = false;
+  // Those who share a user group with its owner read its logs, too.
+  bool is_shared_in_group = false;
   std::vector<std::string> tags;
   std::vector<std::string> depends_on;  // job names or ids
   std::optional<UnixTime> begin_at;

@@ -16,9 +16,6 @@ constexpr auto kUnsupported = std::to_array<HaiKey>({
      "0 and HAI's default, 2, are left out: a job sees the node's own file system, and one in an "
      "image names folders in resource.mounts"},
     {"options.profile", "start the profiler from the entrypoint"},
-    {"options.shared_in_group",
-     "leave it out: whose jobs people see is the cluster's `visibility`; logs are read by the "
-     "owner and operators, so write what your group is to read into a folder of the group"},
     {"options.record_git_revision", "put the revision into options.tags"},
     {"options.sidecar", "start what you need from the entrypoint"},
     {"options.fffs_enable_fuse", "a job sees the node's own file system"},

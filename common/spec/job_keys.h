@@ -56,6 +56,7 @@ void for_each_key(Spec& spec, Visitor&& visit) {
   visit("options.cross_zone", spec.cross_zone, std::array{CrossZone::allow, CrossZone::never});
   visit("options.interactive", spec.is_interactive);
   visit("options.release_early", spec.releases_early);
+  visit("options.shared_in_group", spec.is_shared_in_group);
   visit("options.tags", spec.tags);
   visit("options.depends_on", spec.depends_on);
   visit("options.begin_at", spec.begin_at);

@@ -67,6 +67,7 @@ Status options_from_proto(const v1::JobSpec& message, JobSpec& spec) {
   spec.max_leaves = message.max_leaves();
   spec.is_interactive = message.interactive();
   spec.releases_early = message.release_early();
+  spec.is_shared_in_group = message.shared_in_group();
   spec.tags.assign(message.tags().begin(), message.tags().end());
   spec.depends_on.assign(message.depends_on().begin(), message.depends_on().end());
   if (message.has_begin_at_us()) {
@@ -96,6 +97,7 @@ void options_to_proto(const JobSpec& spec, v1::JobSpec& message) {
   message.set_max_leaves(spec.max_leaves);
   message.set_interactive(spec.is_interactive);
   message.set_release_early(spec.releases_early);
+  message.set_shared_in_group(spec.is_shared_in_group);
   message.mutable_tags()->Assign(spec.tags.begin(), spec.tags.end());
   message.mutable_depends_on()->Assign(spec.depends_on.begin(), spec.depends_on.end());
   if (spec.begin_at) message.set_begin_at_us(to_micros(*spec.begin_at));

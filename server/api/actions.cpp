@@ -190,12 +190,14 @@ void Actions::look_at_node(const std::string& user, Submission& one, std::functi
 
 void Actions::submit_checked(const Caller& caller, Submission submission,
                              std::vector<EndedJob> history, Done<CommandReply> done) {
-  if (!submission.image.is_ok()) return done(submission.image);
-  const Status sealed =
-      seal_for(controller_, caller, settings_.sealer, submission.request_id, submission.spec);
-  if (!sealed.is_ok()) return done(sealed);
-  const std::vector<std::string> jobs = dependency_jobs(submission.spec);
-  if (Status status = check_seen(caller, jobs); !status.is_ok()) return done(status);
+  JobSpec& spec = submission.spec;
+  Status status = submission.image;
+  if (status.is_ok()) status = check_sharing(settings_.visibility, spec);
+  if (status.is_ok()) {
+    status = seal_for(controller_, caller, settings_.sealer, submission.request_id, spec);
+  }
+  if (status.is_ok()) status = check_seen(caller, dependency_jobs(spec));
+  if (!status.is_ok()) return done(status);
   change(
       caller,
       SubmitJob{std::move(submission.spec), std::move(submission.request_id), std::move(history)},

@@ -213,6 +213,10 @@ struct Thought {
 void Advisor::dry_run(const Caller& caller, JobSpec spec, Done<CommandReply> done) {
   Change change = SubmitChange{std::move(spec)};
   if (Status status = prepare(change); !status.is_ok()) return done(status);
+  const JobSpec& checked = std::get<SubmitChange>(change).spec;
+  if (Status status = check_sharing(queries_.visibility(), checked); !status.is_ok()) {
+    return done(status);
+  }
   ended_jobs_.find(caller, {std::get<SubmitChange>(change).spec},
                    [this, caller, change = std::get<SubmitChange>(change),
                     done](Result<std::vector<EndedJob>> history) mutable {

@@ -59,6 +59,7 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     const Job& job = found.job;
     if (const Status status = found.check_log(); !status.is_ok()) return fail(status);
     request_.job = std::to_string(job.id.value);
+    is_shared_ = found.seen < Seen::all;
     user_ = job.user;
     key_ = {job.id, request_.attempt == 0 ? job.attempt_number() : request_.attempt, request_.rank};
     if (key_.attempt > job.attempt_number() || !job.attempt) {
@@ -158,7 +159,15 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     if (piece.data.empty() && !piece.end && part.source.empty()) return read();
     tell_extent(part, piece);
     has_ended_ = piece.end;
-    give(std::move(piece));
+    if (!is_shared_) return give(std::move(piece));
+    // It may have taken long to come: he may have left the group meanwhile.
+    queries_.find_job(
+        caller_, request_.job, [weak = weak_from_this(), piece](Result<Queries::FoundJob> found) {
+          const auto self = weak.lock();
+          if (self == nullptr) return;
+          const Status status = found.is_ok() ? found.value().check_log() : found.status();
+          status.is_ok() ? self->give(piece) : self->fail(status);
+        });
   }
 
   // The store may have less than was read from the node already, and a node less than the store:
@@ -246,6 +255,7 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   std::optional<LogExtent> extent_;
   int64_t read_to_ = 0;  // the end of what was given
   bool is_resolved_ = false;
+  bool is_shared_ = false;    // its reader is of the owner's user group
   bool is_given_up_ = false;  // the log store has no more: the node may be back
   bool source_is_told_ = false;
   bool attempt_is_live_ = false;

@@ -62,9 +62,11 @@ AttemptView visible_attempt(AttemptView view, const std::string& user, const Sig
 }  // namespace
 
 Status Queries::FoundJob::check_log() const {
-  if (seen < Seen::all) {
-    return permission_denied("job {} belongs to {}: only he and operators read its logs",
-                             job.id.value, job.user);
+  if (seen < Seen::logs) {
+    return permission_denied(
+        "job {} belongs to {}: only he and operators read its logs, and his user group where the "
+        "job says shared_in_group",
+        job.id.value, job.user);
   }
   if (!job.is_array()) return ok();
   return failed_precondition("job {} is an array, whose tasks have the logs: name one, as {}",
@@ -86,7 +88,7 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
   auto found = [this, job, done, missing](const Controller::ReadContext& context,
                                           const Actor& actor, const Job& value) {
     const Sight sight = sight_of(context.state, actor);
-    const Seen seen = sight.of(value.user);
+    const Seen seen = sight.of(value.user, *value.spec);
     if (seen == Seen::nothing) return missing(job, actor);
     done(FoundJob{.job = value,
                   .view = visible_view(view_job(context.state, value, context.soft), sight),

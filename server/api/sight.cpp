@@ -42,8 +42,10 @@ Title title_at(std::string_view text) {
 
 Sight Sight::of(Visibility visibility, const ClusterState& state, const Actor& actor) {
   if (actor.is_operator()) return {};
-  if (visibility == Visibility::open) return {.of_others = Seen::program, .self = actor.user};
-  Sight sight{.of_others = hides_jobs(visibility) ? Seen::nothing : Seen::row, .self = actor.user};
+  const Seen of_others = visibility == Visibility::open ? Seen::program
+                         : hides_jobs(visibility)       ? Seen::nothing
+                                                        : Seen::row;
+  Sight sight{.of_others = of_others, .self = actor.user};
   const User* self = state.find_user(actor.user);
   if (visibility == Visibility::own || self == nullptr || self->groups.empty()) return sight;
   for (const auto& [name, user] : state.users()) {
@@ -59,6 +61,12 @@ Seen Sight::of(const std::string& user) const {
   if (!self.empty() && user == self) return Seen::all;
   if (team.contains(user)) return Seen::program;
   return of_others;
+}
+
+Seen Sight::of(const std::string& user, const JobSpec& spec) const {
+  const Seen seen = of(user);
+  const bool is_shared = spec.is_shared_in_group && team.contains(user);
+  return is_shared ? std::max(seen, Seen::logs) : seen;
 }
 
 Status Sight::check(const ClusterState& state, const std::vector<std::string>& jobs) const {
@@ -96,9 +104,16 @@ std::string Sight::clean(std::string text) const {
   return cleaned.append(text, done);
 }
 
+Status check_sharing(Visibility visibility, const JobSpec& spec) {
+  if (!spec.is_shared_in_group || visibility != Visibility::own) return ok();
+  return failed_precondition(
+      "options.shared_in_group: on this cluster nobody sees others' jobs (visibility: own); leave "
+      "it out");
+}
+
 std::shared_ptr<const JobSpec> shown_spec(std::shared_ptr<const JobSpec> spec, Seen seen) {
   if (seen == Seen::all) return spec;
-  if (seen == Seen::program) {
+  if (seen >= Seen::program) {
     if (spec->environments.empty() && spec->secrets.empty()) return spec;
     auto shown = std::make_shared<JobSpec>(*spec);
     shown->environments.clear();
@@ -127,6 +142,7 @@ std::shared_ptr<const JobSpec> shown_spec(std::shared_ptr<const JobSpec> spec, S
   row->cross_zone = spec->cross_zone;
   row->is_interactive = spec->is_interactive;
   row->releases_early = spec->releases_early;
+  row->is_shared_in_group = spec->is_shared_in_group;
   row->depends_on = spec->depends_on;
   row->begin_at = spec->begin_at;
   row->is_validation = spec->is_validation;

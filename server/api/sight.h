@@ -21,6 +21,7 @@ enum class Seen {
   nothing,
   row,      // what explains the queue
   program,  // what it runs, and what became of that
+  logs,     // what it writes
   all,      // its environments and secrets' names, too
 };
 
@@ -32,8 +33,10 @@ struct Sight {
 
   static Sight of(Visibility visibility, const ClusterState& state, const Actor& actor);
 
-  // What he sees of a job of this user; "" = it is not known whose it is.
+  // What he sees of any job of this user; "" = it is not known whose it is.
   Seen of(const std::string& user) const;
+  // Of this one, which may be shared with its owner's user groups.
+  Seen of(const std::string& user, const JobSpec& spec) const;
   bool sees(const std::string& user) const { return of(user) != Seen::nothing; }
   // Whether something that others may see is hidden from him; whether jobs are.
   bool is_limited() const { return of_others < Seen::program; }
@@ -46,6 +49,9 @@ struct Sight {
 
   bool operator==(const Sight&) const = default;
 };
+
+// failed_precondition if it is shared with people who, by the site's word, see nothing of it.
+Status check_sharing(Visibility visibility, const JobSpec& spec);
 
 // Of a spec what is seen of its job; the same one where that is all of it.
 std::shared_ptr<const JobSpec> shown_spec(std::shared_ptr<const JobSpec> spec, Seen seen);

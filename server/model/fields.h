@@ -135,6 +135,7 @@ struct ExternalFields<JobSpec> {
     visit("cross_zone", self.cross_zone);
     visit("interactive", self.is_interactive);
     visit("release_early", self.releases_early);
+    visit("shared_in_group", self.is_shared_in_group);
     visit("tags", self.tags);
     visit("depends_on", self.depends_on);
     visit("begin_at", self.begin_at);

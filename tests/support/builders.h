@@ -67,6 +67,7 @@ class JobBuilder {
   JobBuilder& zone(std::string name) { return spec_.zone = std::move(name), *this; }
   JobBuilder& max_leaves(int count) { return spec_.max_leaves = count, *this; }
   JobBuilder& cross_zone(CrossZone value) { return spec_.cross_zone = value, *this; }
+  JobBuilder& shared_in_group() { return spec_.is_shared_in_group = true, *this; }
   JobBuilder& release_early() { return spec_.releases_early = true, *this; }
   JobBuilder& interactive() { return spec_.is_interactive = true, *this; }
   JobBuilder& grace(Duration time) { return spec_.suspend.grace = time, *this; }

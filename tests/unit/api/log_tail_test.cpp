@@ -180,6 +180,38 @@ TEST_F(LogTailTest, AnAttemptKeepsItsRanksWhateverTheJobGetsNext) {
   EXPECT_EQ(*end_, not_found("job 1 has ranks 0 to 0, not 1"));
 }
 
+TEST_F(LogTailTest, ASharedJobsLogIsThatOfItsOwnersUserGroupAsLongAsOneIsOfIt) {
+  const auto put = [&](const User& user) {
+    const auto answer = send(*server_, SetUser{user});
+    w_.run(1s);
+    ASSERT_TRUE(answer->is_ok());
+  };
+  put({.name = "ann", .role = Role::admin, .groups = {"vision"}});
+  put({.name = "bob", .groups = {"vision"}});
+  w_.connect(*server_, 3, "node-3");
+  const auto follow = [&](const std::string& job) {
+    read_.clear();
+    end_.reset();
+    read(tail_log(server_->loop, queries_, router_, {.trusted_user = "bob"},
+                  {.job = job, .follow = true}));
+    w_.run(1s);
+  };
+  follow("1");
+  ASSERT_TRUE(end_);
+  EXPECT_EQ(end_->code(), Code::permission_denied) << "it is not shared";
+  submit(*server_, job("shared").shared_in_group());
+  w_.run(1s);
+  follow("2");
+  EXPECT_EQ(read_, text_);
+  EXPECT_FALSE(end_);
+  put({.name = "bob", .groups = {"audio"}});
+  text_ += "line 4\n";
+  w_.run(1s);
+  EXPECT_EQ(read_, "line 1\nline 2\nline 3\n") << "he has left the group";
+  ASSERT_TRUE(end_);
+  EXPECT_EQ(end_->code(), Code::permission_denied);
+}
+
 TEST_F(LogTailTest, ASearchLeavesOutALogInWhichATimeIsNotFoundSoon) {
   LogSearches searches{server_->loop, queries_, router_};
   node_.takes = 4s;  // in time for each read, and there are several

@@ -54,6 +54,47 @@ TEST(Sight, OfOneSelfIsNotEmptyWithoutGroups) {
   EXPECT_FALSE(sight.sees("yan")) << "that both are in no group makes them no team";
 }
 
+// Each field of a spec has a word of its own, so that one that is not thought about is found.
+JobSpec spec_of_words() {
+  JobSpec spec;
+  spec.name = "name";
+  spec.workspace = "/secret-workspace";
+  spec.entrypoint = "secret-entrypoint";
+  spec.parameters = "secret-parameters";
+  spec.environments = {{"A", "secret-environment"}};
+  spec.secrets = {{"B", "secret-secret"}};
+  spec.image = "secret-image";
+  spec.tags = {"secret-tag"};
+  spec.program.mounts = {"/secret-mount"};
+  spec.program.services = {"secret-service:80"};
+  spec.node_count = 3;
+  spec.timeout = 1h;
+  return spec;
+}
+
+// "ann", "bob" and "eve" look at a job of bob's.
+TEST(Sight, OfASharedJobHasItsLogsForTheOwnersUserGroup) {
+  const Cluster c = people();
+  JobSpec spec = spec_of_words();
+  const auto seen = [&](Visibility visibility) {
+    std::vector<Seen> of;
+    for (const char* user : {"ann", "bob", "eve"}) {
+      of.push_back(Sight::of(visibility, c.state(), {.user = user}).of("bob", spec));
+    }
+    return of;
+  };
+  using enum Seen;
+  EXPECT_THAT(seen(Visibility::all), ElementsAre(program, all, row));
+  spec.is_shared_in_group = true;
+  EXPECT_THAT(seen(Visibility::all), ElementsAre(logs, all, row));
+  EXPECT_THAT(seen(Visibility::open), ElementsAre(logs, all, program));
+  EXPECT_THAT(seen(Visibility::team), ElementsAre(logs, all, nothing));
+  EXPECT_THAT(seen(Visibility::own), ElementsAre(nothing, all, nothing));
+  EXPECT_EQ(check_sharing(Visibility::own, spec).code(), Code::failed_precondition);
+  EXPECT_TRUE(check_sharing(Visibility::team, spec).is_ok());
+  EXPECT_TRUE(check_sharing(Visibility::own, spec_of_words()).is_ok());
+}
+
 TEST(Sight, CleansSentencesOfOthersJobs) {
   const Sight ann{.of_others = Seen::nothing, .self = "ann"};
   EXPECT_EQ(ann.clean("makes room for job 17 (secret-plan) of eve, priority high"),
@@ -81,24 +122,6 @@ TEST(Sight, ChecksNumbersOnly) {
   EXPECT_TRUE(Sight{}.check(c.state(), {number}).is_ok());
 }
 
-// Each field of a spec has a word of its own, so that one that is not thought about is found.
-JobSpec spec_of_words() {
-  JobSpec spec;
-  spec.name = "name";
-  spec.workspace = "/secret-workspace";
-  spec.entrypoint = "secret-entrypoint";
-  spec.parameters = "secret-parameters";
-  spec.environments = {{"A", "secret-environment"}};
-  spec.secrets = {{"B", "secret-secret"}};
-  spec.image = "secret-image";
-  spec.tags = {"secret-tag"};
-  spec.program.mounts = {"/secret-mount"};
-  spec.program.services = {"secret-service:80"};
-  spec.node_count = 3;
-  spec.timeout = 1h;
-  return spec;
-}
-
 std::string words_of(const JobSpec& spec) {
   return to_json(EventBody(JobSubmitted{.spec = std::make_shared<JobSpec>(spec)}));
 }
@@ -114,6 +137,7 @@ TEST(Sight, OfARowHasNoWordOfTheProgram) {
   EXPECT_EQ(program.find("secret-environment"), std::string::npos) << program;
   EXPECT_EQ(program.find("secret-secret"), std::string::npos) << program;
   EXPECT_NE(program.find("secret-parameters"), std::string::npos) << program;
+  EXPECT_EQ(words_of(*shown_spec(spec, Seen::logs)), program) << "logs may be shared, these not";
   EXPECT_EQ(shown_spec(spec, Seen::all), spec);
 }
 

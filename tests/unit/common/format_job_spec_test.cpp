@@ -58,6 +58,7 @@ options:
   cross_zone: allow
   interactive: false
   release_early: false
+  shared_in_group: false
 )");
 }
 
@@ -106,6 +107,7 @@ TEST(FormatJobSpec, EverythingComesBack) {
     spec.cross_zone = rng.chance(0.5) ? CrossZone::allow : CrossZone::never;
     spec.is_interactive = spec.asks_gpus() && spec.array.empty() && rng.chance(0.5);
     spec.releases_early = spec.node_count % 2 == 0;
+    spec.is_shared_in_group = rng.chance(0.5);
     if (rng.chance(0.5)) spec.tags = {"true", "a:b", "1"};
     if (rng.chance(0.5)) spec.depends_on = {"17", "job-x"};
     if (rng.chance(0.5)) spec.begin_at = unix_micros(rng.between(0, 4'000'000'000'000'000));

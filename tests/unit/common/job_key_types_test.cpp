@@ -82,7 +82,7 @@ const std::map<std::string, std::string> kKeys = {
     {"options.py_venv", "tn"},
     {"options.override_node_resource", ""},
     {"options.profile", ""},
-    {"options.shared_in_group", ""},
+    {"options.shared_in_group", "b"},
     {"options.record_git_revision", ""},
     {"options.watchdog_time", "n"},
     {"options.sidecar", ""},

@@ -71,6 +71,7 @@ TEST(ParseJobSpec, ReadsEveryField) {
   expected.cross_zone = CrossZone::never;
   expected.is_interactive = true;
   expected.releases_early = true;
+  expected.is_shared_in_group = true;
   expected.tags = {"a", "b"};
   expected.depends_on = {"prep", "17"};
   expected.begin_at = parse_rfc3339("2026-11-20T08:00:00Z").value();
@@ -106,6 +107,7 @@ options:
   cross_zone: never
   interactive: true
   release_early: true
+  shared_in_group: true
   tags: [a, b]
   depends_on: [prep, 17]
   begin_at: 2026-11-20T08:00:00Z

@@ -138,6 +138,20 @@ TEST_F(SeenByOwners, WhatMayBeKnownIsThere) {
   EXPECT_NE(reason.find("a job of somebody else"), std::string::npos) << reason;
 }
 
+TEST_F(SeenByOwners, NoJobIsShared) {
+  const std::string shared = yaml("shared") + "options: {shared_in_group: true}\n";
+  for (const char* path : {"/api/v1/jobs", "/api/v1/jobs/dry_run"}) {
+    const Answer answer = ask("POST", path, shared, "", bob_);
+    EXPECT_EQ(answer.status, 409) << answer.body;
+    EXPECT_NE(answer.body.find("visibility: own"), std::string::npos) << answer.body;
+  }
+}
+
+TEST_F(SeenByTeams, AJobMayBeShared) {
+  const std::string shared = yaml("shared") + "options: {shared_in_group: true}\n";
+  EXPECT_EQ(ask("POST", "/api/v1/jobs", shared, "", bob_).status, 201);
+}
+
 TEST_F(SeenByTeams, WhoSharesAGroupSees) {
   EXPECT_EQ(tellers(bob_), 0) << told_;
   for (const char* user : {"ann", "bob"}) {

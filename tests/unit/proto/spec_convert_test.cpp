@@ -33,6 +33,7 @@ JobSpec full_spec() {
       .cross_zone = CrossZone::never,
       .is_interactive = true,
       .releases_early = true,
+      .is_shared_in_group = true,
       .tags = {"a", "b"},
       .depends_on = {"prepare", "17"},
       .begin_at = unix_micros(1'795'161'600'000'001),
