@@ -208,4 +208,22 @@ Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal,
   return kInterrupted;
 }
 
+Result<ShellOutput> run_to_end(Client& client, const v1::ShellOpen& open) {
+  const Result<std::unique_ptr<ShellCall>> call = client.open_shell(open);
+  RETURN_IF_ERROR(call.status());
+  ShellOutput out;
+  bool has_ended = false;
+  v1::ShellMessage message;
+  while (!has_ended && call.value()->read(message)) {
+    out.output += message.output();
+    out.errors += message.error_output();
+    has_ended = message.has_end();
+    if (has_ended) out.exit_code = message.end().exit_code();
+  }
+  if (has_ended) call.value()->cancel();
+  const Status ended = call.value()->finish();
+  if (has_ended) return out;
+  return ended.is_ok() ? unavailable("the connection ended") : ended;
+}
+
 }  // namespace hai::cli

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/status.h"
@@ -40,5 +41,13 @@ Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind
 // left, who is told so, and what becomes of the job.
 Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal,
                       std::string_view then = "it goes on");
+
+struct ShellOutput {
+  int exit_code = 0;
+  std::string output;
+  std::string errors;
+};
+// Runs what is asked to its end, without a terminal or input.
+Result<ShellOutput> run_to_end(Client& client, const v1::ShellOpen& open);
 
 }  // namespace hai::cli

@@ -16,6 +16,7 @@
 #include "cli/node_names.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/shell_io.h"
 #include "cli/table.h"
 #include "common/bytes.h"
 #include "common/hostlist.h"
@@ -53,25 +54,14 @@ void ask_node(Client& client, const std::vector<std::string>& words, Answer& ans
   v1::ShellOpen open;
   open.set_job(std::string(kImagesOfNodePrefix) + answer.node);
   for (const std::string& word : words) open.mutable_program()->add_argv(word);
-  const Result<std::unique_ptr<ShellCall>> call = client.open_shell(open);
-  if (!call.is_ok()) {
-    answer.status = call.status();
+  const Result<ShellOutput> out = run_to_end(client, open);
+  if (!out.is_ok()) {
+    answer.status = out.status();
     return;
   }
-  std::string errors;
-  std::optional<int> exit_code;
-  v1::ShellMessage message;
-  while (!exit_code && call.value()->read(message)) {
-    answer.text += message.output();
-    errors += message.error_output();
-    if (message.has_end()) exit_code = message.end().exit_code();
-  }
-  if (exit_code) call.value()->cancel();
-  const Status ended = call.value()->finish();
-  if (!exit_code) {
-    answer.status = ended.is_ok() ? unavailable("the connection ended") : ended;
-  } else if (*exit_code != 0) {
-    answer.status = failed_precondition("{}", complaint_in(errors));
+  answer.text = out.value().output;
+  if (out.value().exit_code != 0) {
+    answer.status = failed_precondition("{}", complaint_in(out.value().errors));
   }
 }
 

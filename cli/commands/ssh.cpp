@@ -100,14 +100,9 @@ Result<std::string> own_key() {
 
 // Under which account the rank runs there.
 Result<std::string> user_of(Client& client, const SshOptions& options) {
-  const Result<std::unique_ptr<ShellCall>> call =
-      client.open_shell(open_of(options, {"id", "-un"}));
-  RETURN_IF_ERROR(call.status());
-  std::string user;
-  v1::ShellMessage message;
-  while (call.value()->read(message) && !message.has_end()) user += message.output();
-  call.value()->cancel();
-  static_cast<void>(call.value()->finish());
+  const Result<ShellOutput> out = run_to_end(client, open_of(options, {"id", "-un"}));
+  RETURN_IF_ERROR(out.status());
+  std::string user = out.value().output;
   user = user.substr(0, user.find('\n'));
   if (user.empty()) return failed_precondition("`id -un` says nothing there");
   return user;

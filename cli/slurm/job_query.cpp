@@ -85,7 +85,7 @@ Result<std::vector<std::string>> parse_job_ids(std::string_view text) {
     const std::string_view rest = std::string_view(item).substr(digits);
     if (whole_number(item.substr(0, digits)).value_or(0) < 1) return invalid_id(item);
     if (rest.starts_with('.')) {
-      return invalid_argument("{}: name a whole job: its steps are not changed one by one",
+      return invalid_argument("{}: name a whole job: steps are not changed one by one",
                               item.substr(0, 64));
     }
     if (rest.empty() || rest == "_*") {

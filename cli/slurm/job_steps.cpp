@@ -79,7 +79,7 @@ v1::Job job_of_step(const StepRecord& step, const v1::Job& job) {
     out.set_state("stopped");
     return out;
   }
-  out.set_state(step.exit_code == 0 ? "succeeded" : "failed");
+  out.set_state(step.is_cancelled ? "stopped" : step.exit_code == 0 ? "succeeded" : "failed");
   out.set_exit_code(step.exit_code);
   out.set_cpu_seconds(step.used.cpu_time / 1s);
   out.set_peak_memory_bytes(step.used.peak_memory_bytes);

@@ -12,6 +12,7 @@
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/other_commands.h"
+#include "cli/slurm/step/client.h"
 #include "cli/slurm/step/run_job.h"
 #include "cli/table.h"
 #include "common/version.h"
@@ -73,6 +74,7 @@ int run(std::string_view called, Words words) {
   std::optional<Command> command = command_of(called);
   if (!command && !words.empty()) {
     if (words == Words{"--run-job"}) return run_job(names_of_all());
+    if (words[0] == "--cancel-step") return run_cancel_step({words.begin() + 1, words.end()});
     if (words[0] == "--version") {
       print(fmt::format("hai-slurm {}\n", version()));
       return kOk;

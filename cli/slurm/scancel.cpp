@@ -5,14 +5,19 @@
 #include "cli/client.h"
 #include "cli/exit_code.h"
 #include "cli/session.h"
+#include "cli/shell_io.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/control.h"
 #include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_query.h"
+#include "cli/slurm/job_steps.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/map_job.h"
+#include "cli/slurm/step_cancel.h"
 #include "cli/slurm/submit.h"
+#include "cli/table.h"
+#include "hai/v1/shell.pb.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -94,6 +99,52 @@ Result<std::vector<std::string>> choose_jobs(Client& client, const ParsedWords& 
   return chosen;
 }
 
+// The job's first rank does it: over a shell there, which only the job's owner gets.
+Status cancel_in_job(Client& client, const StepName& name, int signal) {
+  v1::GetJobRequest request;
+  request.set_job(name.job);
+  const Result<v1::Job> job = client.get_job(request);
+  RETURN_IF_ERROR(job.status());
+  if (!may_have_steps(job.value())) return not_found("the job has no steps");
+  const Result<std::vector<StepRecord>> steps = read_steps(client, job.value());
+  RETURN_IF_ERROR(steps.status());
+  const auto step = std::ranges::find(steps.value(), name.number, &StepRecord::number);
+  if (step == steps.value().end()) return not_found("the job has no such step");
+  if (!is_running(*step, job.value())) return failed_precondition("it does not run");
+  if (step->socket.empty()) {
+    return unimplemented("the hai-slurm that the job runs with ends whole jobs only");
+  }
+  v1::ShellOpen open;
+  open.set_job(std::to_string(job.value().id()));
+  for (const std::string& word :
+       {job.value().entrypoint(), std::string("--cancel-step"), step->socket,
+        std::to_string(name.number), std::to_string(signal)}) {
+    open.mutable_program()->add_argv(word);
+  }
+  const Result<ShellOutput> out = run_to_end(client, open);
+  RETURN_IF_ERROR(out.status());
+  if (out.value().exit_code == 0) return ok();
+  const std::string& errors = out.value().errors;
+  return failed_precondition("{}", printable(errors.substr(0, errors.find('\n'))));
+}
+
+int cancel_steps(Session& session, const CancelOrder& order) {
+  int exit_code = kOk;
+  for (const StepName& step : order.steps) {
+    if (is_own_step(step)) {
+      if (!cancel_own_step(step, order.signal) && exit_code == kOk) exit_code = kError;
+      continue;
+    }
+    const Result<Client*> client = session.client();
+    if (!client.is_ok()) return fail(kScancel, client.status());
+    const Status status = cancel_in_job(*client.value(), step, order.signal);
+    if (status.is_ok()) continue;
+    complain_of_step(step, status);
+    if (exit_code == kOk) exit_code = exit_code_of(status);
+  }
+  return exit_code;
+}
+
 }  // namespace
 
 int run_scancel(Session& session, const Words& words) {
@@ -101,6 +152,12 @@ int run_scancel(Session& session, const Words& words) {
   if (!parsed.is_ok()) return usage_error(kScancel, parsed.status().message());
   const ParsedWords& options = parsed.value();
   if (is_only_asking(kScancel, options)) return kOk;
+  const Result<CancelOrder> order = cancel_order(options);
+  if (!order.is_ok()) return usage_error(kScancel, order.status().message());
+  if (!order.value().steps.empty()) {
+    if (has_filter(options)) return usage_error(kScancel, "what chooses jobs chooses no steps");
+    return cancel_steps(session, order.value());
+  }
   Result<std::vector<std::string>> ids = ids_of(options);
   if (!ids.is_ok()) return usage_error(kScancel, ids.status().message());
   const Result<std::vector<std::string>> states = states_of(options);

@@ -42,8 +42,39 @@ class SlurmStepsTest(SlurmClusterTest):
         steps = json.loads(self.good("sacct", "-j", job, "--json"))["jobs"][0]["steps"]
         self.assertEqual([step["step"]["id"]["step_id"] for step in steps], ["batch", "0", "1"])
         self.assertEqual(steps[1]["tasks"]["count"], 3)
-        refused = self.call("scancel", f"{job}.1")
-        self.assertIn("name a whole job", refused.stderr)
+        ended = self.call("scancel", f"{job}.1")
+        self.assertEqual((ended.returncode, ended.stdout), (4, ""))
+        self.assertEqual(
+            ended.stderr, f"scancel: error: Kill job error on job step id {job}.1: it does not run\n"
+        )
+
+    def test_one_step_is_cancelled_and_the_script_goes_on(self):
+        script = (
+            "#!/bin/bash\n"
+            "srun -N2 -n2 sh -c 'trap \"echo cleans up $SLURM_PROCID; exit 7\" TERM;"
+            " trap \"echo poked\" USR1; echo up; while :; do sleep 0.1; done' & first=$!\n"
+            "wait $first; echo first was $?\n"
+            "srun -N1 -n1 sleep 600 & second=$!\n"
+            "until scancel $SLURM_JOB_ID.1; do sleep 0.1; done\n"
+            "wait $second; echo second was $?\n"
+        )
+        job = self.submit("-N2", stdin=script)
+        out = lambda: self.cluster.log(job)  # noqa: E731
+        eventually("its tasks are up", lambda: out().count("up\n") == 2)
+        self.assertEqual(self.good("scancel", "--signal=USR1", f"{job}.0"), "")
+        eventually("both have the signal", lambda: out().count("poked\n") == 2)
+        unknown = self.call("scancel", f"{job}.9")
+        self.assertEqual(unknown.returncode, 3)
+        self.assertIn(f"job step id {job}.9: the job has no such step", unknown.stderr)
+        self.assertEqual(self.good("scancel", f"{job}.0"), "")
+        self.cluster.wait_end(job)
+        text = out()
+        for line in ("cleans up 0", "cleans up 1", "first was 7", "second was 143"):
+            self.assertIn(line + "\n", text)
+        self.assertEqual(
+            self.good("sacct", "-n", "-P", "-o", "JobID,State,ExitCode", "-j", job).splitlines()[2:],
+            [f"{job}.0|CANCELLED|7:0", f"{job}.1|CANCELLED|0:15"],
+        )
 
     def test_a_script_with_steps_is_still_told_to_leave(self):
         job = self.submit(

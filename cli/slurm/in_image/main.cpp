@@ -15,6 +15,7 @@
 #include "cli/slurm/srun_inside.h"
 #include "cli/slurm/step/client.h"
 #include "cli/slurm/step/run_job.h"
+#include "cli/slurm/step_cancel.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -45,7 +46,11 @@ int run_in_image(std::string_view called, const Texts& words) {
     for (const Command command : kCommands) names.push_back(to_string(command));
     return run_job(names);
   }
+  if (!words.empty() && words[0] == "--cancel-step") {
+    return run_cancel_step({words.begin() + 1, words.end()});
+  }
   if (called == "scontrol") return run_lister(words);
+  if (called == "scancel") return run_scancel_in_image(words);
   const std::string socket = own_variable(kStepSocketVariable).value_or("");
   if (called == "srun" && !socket.empty()) return run_srun_inside(words, socket);
   if (called == "srun") {

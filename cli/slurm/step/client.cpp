@@ -23,6 +23,16 @@ int complain(const std::string& text) {
   return 1;
 }
 
+Result<Fd> connect_to_host(const std::string& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket.copy(address.sun_path, sizeof address.sun_path - 1);
+  Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return fd;
+  return unavailable("the job's first rank does not answer at {}: {}", socket,
+                     std::strerror(errno));
+}
+
 // The terminal of srun, while a task elsewhere has it.
 class Typing {
  public:
@@ -67,15 +77,9 @@ class Typing {
 }  // namespace
 
 int run_step(const std::string& socket, const StepRequest& request, OutputWriter::Options output) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  socket.copy(address.sun_path, sizeof address.sun_path - 1);
-  Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    return complain(fmt::format("the job's first rank does not answer at {}: {}", socket,
-                                std::strerror(errno)));
-  }
-  FrameChannel channel(std::move(fd));
+  Result<Fd> fd = connect_to_host(socket);
+  if (!fd.is_ok()) return complain(std::string(fd.status().message()));
+  FrameChannel channel(std::move(fd.value()));
   channel.send({FrameKind::start, 0, 0, encode_request(request)});
   OutputWriter writer(std::move(output));
   std::optional<Typing> typing;
@@ -118,12 +122,41 @@ int run_step(const std::string& socket, const StepRequest& request, OutputWriter
         case FrameKind::input:
         case FrameKind::resize:
         case FrameKind::mpi:
+        case FrameKind::cancel:
           break;
       }
     }
   }
   typing.reset();
   return complain("the job's first rank is gone");
+}
+
+Status cancel_step(const std::string& socket, uint32_t step, int signal) {
+  Result<Fd> fd = connect_to_host(socket);
+  RETURN_IF_ERROR(fd.status());
+  FrameChannel channel(std::move(fd.value()));
+  channel.send({FrameKind::cancel, step, 0, signal == 0 ? "" : std::to_string(signal)});
+  while (channel.is_open()) {
+    const short events = static_cast<short>(POLLIN | (channel.backlog() > 0 ? POLLOUT : 0));
+    pollfd poll = {channel.fd(), events, 0};
+    if (::poll(&poll, 1, -1) < 0) continue;
+    channel.flush();
+    for (const Frame& frame : channel.receive()) {
+      if (frame.kind == FrameKind::refused) return failed_precondition("{}", frame.body);
+      if (frame.kind == FrameKind::bye) return ok();
+    }
+  }
+  return unavailable("the job's first rank is gone");
+}
+
+int run_cancel_step(const std::vector<std::string>& words) {
+  const auto number = [&](size_t at) { return std::atoi(words[at].c_str()); };
+  const Status status = words.size() == 3
+                            ? cancel_step(words[0], static_cast<uint32_t>(number(1)), number(2))
+                            : invalid_argument("SOCKET STEP SIGNAL");
+  if (status.is_ok()) return 0;
+  write_all(STDERR_FILENO, fmt::format("{}\n", status.message()));
+  return 1;
 }
 
 }  // namespace hai::cli::slurm

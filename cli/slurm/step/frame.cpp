@@ -41,7 +41,7 @@ Result<std::vector<Frame>> take_frames(std::string& bytes) {
     const size_t length = number_at(bytes, at);
     const auto kind = static_cast<uint8_t>(bytes[at + 4]);
     if (length > kFrameBytesMax || kind < static_cast<uint8_t>(FrameKind::start) ||
-        kind > static_cast<uint8_t>(FrameKind::mpi)) {
+        kind > static_cast<uint8_t>(FrameKind::cancel)) {
       return invalid_argument("bytes that are no message of a job step");
     }
     if (bytes.size() - at - kHeadBytes < length) break;

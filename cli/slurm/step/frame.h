@@ -18,7 +18,7 @@ enum class FrameKind : uint8_t {
   output,     // of a task
   error_output,
   task_ended,  // to the host: a TaskEnd; to the client: exit code, node
-  kill,        // host → peer: end the tasks of this step
+  kill,        // host → peer: end the tasks of this step; body: by this signal, "" = at once
   bye,         // host → peer: the job is over; host → client: the exit code of the step
   resources,   // peer → host: its GPUs and CPUs
   waiting,     // host → client: the step waits until others have ended
@@ -26,6 +26,7 @@ enum class FrameKind : uint8_t {
   input,       // client → host → peer: typed into the task's terminal
   resize,      // likewise; body: the terminal's rows and columns
   mpi,         // PMIx server ↔ its node ↔ host; body: an MpiMessage
+  cancel,      // client → host: end this step; body: only send this signal, "" = end it
 };
 
 struct Frame {

@@ -117,6 +117,7 @@ void BatchHost::loop() {
     std::vector<pollfd> polls = wanted_polls();
     const int ready = ::poll(polls.data(), polls.size(), poll_milliseconds());
     check_time_limit();
+    kill_cancelled();
     if (ready < 0) continue;
     for (const pollfd& poll : polls) {
       if (poll.revents != 0 && !is_done()) serve(poll.fd);
@@ -129,10 +130,19 @@ void BatchHost::loop() {
 
 int BatchHost::poll_milliseconds() const {
   if (lost_) return 1'000;
-  if (!signal_at_) return -1;
+  const std::optional<MonoTime> next = next_deadline();
+  if (!next) return -1;
   // Rounded up, or the last millisecond would be a busy one.
-  const Duration left = std::max(*signal_at_ - mono_now(), Duration(0));
+  const Duration left = std::max(*next - mono_now(), Duration(0));
   return static_cast<int>(std::min<int64_t>(left / 1ms + 1, 3'600'000));
+}
+
+std::optional<MonoTime> BatchHost::next_deadline() const {
+  std::optional<MonoTime> next = signal_at_;
+  for (const Step& step : steps_) {
+    if (step.kill_at && (!next || *step.kill_at < *next)) next = step.kill_at;
+  }
+  return next;
 }
 
 void BatchHost::check_time_limit() {
@@ -201,6 +211,7 @@ void BatchHost::on_child(const EndedChild& child) {
 void BatchHost::on_client(Client& client, const Frame& frame) {
   const bool is_typed = frame.kind == FrameKind::input || frame.kind == FrameKind::resize;
   if (is_typed && client.step) pass_to_terminal({frame.kind, *client.step, 0, frame.body});
+  if (frame.kind == FrameKind::cancel) return on_cancel(client, frame);
   if (frame.kind != FrameKind::start || client.step) return;
   const uint32_t number = next_step_++;
   client.step = number;
@@ -268,6 +279,7 @@ Status BatchHost::launch_step(const StepRequest& request, uint32_t number,
   }
   if (!space.empty()) step.mpi.emplace(std::move(counts));
   step.record = begun_record(request, number, launches);
+  step.record.socket = directory_.socket();
   keep_record(record_of_begin(step.record));
   steps_.push_back(std::move(step));
   for (const RankLaunch& part : launches) {

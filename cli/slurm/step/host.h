@@ -54,8 +54,9 @@ class BatchHost {
     int tasks_left = 0;
     int exit_code = 0;
     bool kill_on_bad_exit = false;
-    std::vector<int> ranks;     // of the job, by node of the step
-    std::optional<MpiHub> mpi;  // with --mpi=pmix
+    std::optional<MonoTime> kill_at;  // it was cancelled: who has not ended by then is killed
+    std::vector<int> ranks;           // of the job, by node of the step
+    std::optional<MpiHub> mpi;        // with --mpi=pmix
     StepRecord record;
   };
   struct WaitingStep {
@@ -71,6 +72,7 @@ class BatchHost {
   int finish(int code);
   void take_signals();
   int poll_milliseconds() const;
+  std::optional<MonoTime> next_deadline() const;
   void check_time_limit();  // --signal, so many seconds before it
   void on_child(const EndedChild& child);
   void pass_script_output(Fd& from, int own, const Fd& file);
@@ -91,6 +93,10 @@ class BatchHost {
   void check_left(uint32_t number, int task);
   void fail_step(Step& step, int code);
   void check_lost();
+  // host_cancel.cpp
+  void on_cancel(Client& client, const Frame& frame);
+  void signal_step(const Step& step, int signal);
+  void kill_cancelled();
   // Now, or as soon as others have left it the GPUs and CPUs it asks for.
   Status start_step(const StepRequest& request, uint32_t number);
   Status launch_step(const StepRequest& request, uint32_t number, std::vector<RankLaunch> launches);

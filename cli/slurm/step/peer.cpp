@@ -51,7 +51,7 @@ class PeerLoop {
     channel_.flush();
     for (const Frame& frame : channel_.receive()) {
       if (frame.kind == FrameKind::bye) code_ = 0;
-      if (frame.kind == FrameKind::kill) tasks_.kill(frame.step);
+      if (frame.kind == FrameKind::kill) kill(frame);
       if (frame.kind == FrameKind::input) tasks_.type(frame.step, frame.body);
       if (frame.kind == FrameKind::resize) tasks_.resize(frame.step, frame.body);
       if (frame.kind == FrameKind::mpi) tasks_.take_mpi(frame.step, frame.body);
@@ -61,6 +61,11 @@ class PeerLoop {
       if (launch.is_ok()) tasks_.start(frame.step, launch.value());
     }
     if (!channel_.is_open() && !code_ && !lost_) lost_.emplace("the job's first rank");
+  }
+
+  void kill(const Frame& frame) {
+    if (frame.body.empty()) return tasks_.kill(frame.step);
+    tasks_.signal(frame.step, std::atoi(frame.body.c_str()));
   }
 
   void take_signals() {

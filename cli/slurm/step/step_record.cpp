@@ -13,6 +13,7 @@ using Json = nlohmann::json;
 
 constexpr size_t kNameBytesMax = 256;
 constexpr size_t kNodesBytesMax = 4'096;
+constexpr size_t kSocketBytesMax = 108;
 constexpr uint32_t kStepsMax = 1'000'000;
 
 std::string text_of(const Json& json) {
@@ -49,6 +50,7 @@ void take_line(std::string_view line, std::map<uint32_t, StepRecord>& steps) {
   if (json.contains("ended_us")) {
     step.ended_at = unix_micros(count_in(json, "ended_us"));
     step.exit_code = small_count_in(json, "exit_code");
+    step.is_cancelled = json.value("cancelled", Json()) == true;
     step.used.cpu_time = count_in(json, "cpu_us") * Duration(1us);
     step.used.peak_memory_bytes = count_in(json, "peak_memory_bytes");
     return;
@@ -59,6 +61,7 @@ void take_line(std::string_view line, std::map<uint32_t, StepRecord>& steps) {
   step.gpus = small_count_in(json, "gpus");
   step.nodes = text_in(json, "nodes", kNodesBytesMax);
   step.node_count = small_count_in(json, "node_count");
+  step.socket = text_in(json, "socket", kSocketBytesMax);
   step.began_at = unix_micros(count_in(json, "began_us"));
 }
 
@@ -70,23 +73,22 @@ void TaskUsage::add(const TaskUsage& other) {
 }
 
 std::string record_of_begin(const StepRecord& step) {
-  Json json = {{"step", step.number},
-               {"name", step.name.substr(0, kNameBytesMax)},
-               {"tasks", step.tasks},
-               {"cpus", step.cpus},
-               {"gpus", step.gpus},
-               {"node_count", step.node_count},
-               {"began_us", to_micros(step.began_at)}};
+  Json json = {{"step", step.number},   {"name", step.name.substr(0, kNameBytesMax)},
+               {"tasks", step.tasks},   {"cpus", step.cpus},
+               {"gpus", step.gpus},     {"node_count", step.node_count},
+               {"socket", step.socket}, {"began_us", to_micros(step.began_at)}};
   if (step.nodes.size() <= kNodesBytesMax) json["nodes"] = step.nodes;
   return text_of(json);
 }
 
 std::string record_of_end(const StepRecord& step) {
-  return text_of({{"step", step.number},
-                  {"ended_us", to_micros(step.ended_at.value_or(step.began_at))},
-                  {"exit_code", step.exit_code},
-                  {"cpu_us", step.used.cpu_time / 1us},
-                  {"peak_memory_bytes", step.used.peak_memory_bytes}});
+  Json json = {{"step", step.number},
+               {"ended_us", to_micros(step.ended_at.value_or(step.began_at))},
+               {"exit_code", step.exit_code},
+               {"cpu_us", step.used.cpu_time / 1us},
+               {"peak_memory_bytes", step.used.peak_memory_bytes}};
+  if (step.is_cancelled) json["cancelled"] = true;
+  return text_of(json);
 }
 
 std::vector<StepRecord> parse_step_records(std::string_view lines) {

@@ -33,6 +33,8 @@ struct StepRecord {
   UnixTime began_at{};
   std::optional<UnixTime> ended_at;  // none: it runs, or its attempt has ended before it
   int exit_code = 0;
+  bool is_cancelled = false;  // somebody ended it (scancel)
+  std::string socket;         // where the job's first rank is told to; "" = it cannot be
   TaskUsage used;
   bool operator==(const StepRecord&) const = default;
 };

@@ -254,6 +254,12 @@ void TaskRunner::signal(int number) {
   for (const Task& task : tasks_) ::kill(-task.pid, number);
 }
 
+void TaskRunner::signal(uint32_t step, int number) {
+  for (const Task& task : tasks_) {
+    if (task.step == step) ::kill(-task.pid, number);
+  }
+}
+
 void TaskRunner::type(uint32_t step, std::string_view bytes) {
   for (Task& task : tasks_) {
     if (task.step != step || task.terminal.get() < 0) continue;
@@ -281,9 +287,7 @@ void TaskRunner::resize(uint32_t step, std::string_view size) {
 }
 
 void TaskRunner::kill(uint32_t step) {
-  for (const Task& task : tasks_) {
-    if (task.step == step) ::kill(-task.pid, SIGKILL);
-  }
+  signal(step, SIGKILL);
   const std::optional<StepLaunch> waiting = mpi_.give_up(step);
   for (int local = 0; waiting && local < waiting->node_tasks; ++local) {
     emit_({FrameKind::task_ended, step, static_cast<uint32_t>(waiting->first_task + local),

@@ -58,6 +58,7 @@ class TaskRunner {
   void add_polls(std::vector<pollfd>& polls) const;
   void on_ready(int fd);
   bool on_exit(const EndedChild& child);              // false: not one of these
+  void signal(uint32_t step, int number);             // to the tasks of one step
   void signal(int number);                            // all of them
   void type(uint32_t step, std::string_view bytes);   // into the terminal of its task
   void resize(uint32_t step, std::string_view size);  // "ROWS COLUMNS"

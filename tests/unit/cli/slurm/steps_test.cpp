@@ -6,6 +6,7 @@
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_steps.h"
 #include "cli/slurm/sacct_fields.h"
+#include "cli/slurm/step_cancel.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -55,6 +56,43 @@ TEST(SlurmSteps, AreReadAsTheyWereRecorded) {
   const std::string text =
       line(record_of_begin(first)) + line(record_of_begin(second)) + line(record_of_end(first));
   EXPECT_THAT(parse_step_records(text), ElementsAre(first, second));
+}
+
+TEST(SlurmSteps, ThatWereCancelledAreRecordedSo) {
+  StepRecord step = step_of(0, "train");
+  step.socket = "/tmp/hai-slurm-x/steps";
+  EXPECT_EQ(parse_step_records(line(record_of_begin(step)))[0], step);
+  step = ended(step, 143);
+  step.is_cancelled = true;
+  const auto read = parse_step_records(line(record_of_begin(step)) + line(record_of_end(step)));
+  EXPECT_THAT(read, ElementsAre(step));
+  EXPECT_EQ(job_of_step(read[0], batch_job()).state(), "stopped");
+}
+
+ParsedWords scancel(const std::vector<std::string>& words) {
+  return parse_words(Command::scancel, words).value();
+}
+
+TEST(SlurmSteps, AreCancelledByTheirNames) {
+  const auto order = cancel_order(scancel({"17.0", "17_3.12", "17.0"}));
+  ASSERT_TRUE(order.is_ok());
+  EXPECT_THAT(order.value().steps, ElementsAre(StepName{"17", 0}, StepName{"17_3", 12}));
+  EXPECT_EQ(order.value().signal, 0);
+  EXPECT_EQ(cancel_order(scancel({"-s", "USR1", "17.1"})).value().signal, SIGUSR1);
+  EXPECT_THAT(cancel_order(scancel({"17"})).value().steps, IsEmpty());
+  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
+           {"17.x"},
+           {"x.1"},
+           {"17."},
+           {"17.-1"},
+           {"17.1000000000"},
+           {"17_.1"},
+           {"17.batch"},
+           {"17.0", "18"},
+           {"-s", "USR1", "17"},
+           {"-s", "NOSUCH", "17.0"}}) {
+    EXPECT_EQ(cancel_order(scancel(bad)).status().code(), Code::invalid_argument) << bad.back();
+  }
 }
 
 TEST(SlurmSteps, WhatIsNoRecordIsLeftOut) {
