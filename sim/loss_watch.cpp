@@ -25,11 +25,14 @@ std::optional<std::string> LossWatch::look() {
   bool some_are_cut = false;
   for (int i = 0; i < world_.node_count(); ++i) {
     // An impostor that has the name is no silent node.
-    if (world_.network().reaches_servers(world_.node_name(i)) || world_.impostor_runs(i)) {
+    const auto unheard_since = world_.network().unheard_since(world_.node_name(i));
+    if (!unheard_since || world_.impostor_runs(i)) {
       cut_since_[i].reset();
-    } else if (some_are_cut = true; !cut_since_[i]) {
-      cut_since_[i] = now;
+      continue;
     }
+    some_are_cut = true;
+    // It may have been heard between two looks.
+    cut_since_[i] = std::max(cut_since_[i].value_or(now), *unheard_since);
   }
   const Controller* leader = world_.leader();
   if (leader == nullptr || leader != leader_ || leader->stats().step_downs != step_downs_) {

@@ -80,6 +80,11 @@ bool SimNetwork::passes(const std::string& node, Cut direction) const {
          (it->second.direction != Cut::both && it->second.direction != direction);
 }
 
+std::optional<MonoTime> SimNetwork::unheard_since(const std::string& node) const {
+  if (reaches_servers(node)) return std::nullopt;
+  return cuts_.at(node).unheard_since;
+}
+
 int SimNetwork::island_of(const std::string& node) const {
   auto it = cuts_.find(node);
   return it == cuts_.end() ? 0 : it->second.island;
@@ -233,7 +238,8 @@ void SimNetwork::agent_died(const std::string& location) {
 }
 
 SimNetwork::CutId SimNetwork::cut(const std::string& node, Cut direction, int island) {
-  cuts_[node] = {direction, island, ++last_cut_};
+  const MonoTime unheard_since = this->unheard_since(node).value_or(timeline_.now());
+  cuts_[node] = {direction, island, ++last_cut_, unheard_since};
   if (direction == Cut::none) return last_cut_;
   for (auto& [connection, stream] : streams_) {
     if (stream.agent->location != node) continue;

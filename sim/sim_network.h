@@ -87,6 +87,8 @@ class SimNetwork {
   void heal(const std::string& node, CutId cut);  // nothing if another has replaced it
   void heal_all();
   bool reaches_servers(const std::string& node) const { return passes(node, Cut::to_server); }
+  // Since when it does not; none: it does.
+  std::optional<MonoTime> unheard_since(const std::string& node) const;
   bool hears_servers(const std::string& node) const { return passes(node, Cut::to_agent); }
   bool reach_each_other(const std::string& one, const std::string& other) const {
     return island_of(one) == island_of(other);
@@ -149,6 +151,7 @@ class SimNetwork {
     Cut direction = Cut::both;
     int island = 0;
     CutId id = 0;
+    MonoTime unheard_since{};  // by the servers, also by cuts that this one has replaced
   };
   std::map<int64_t, Held> held_;
   int64_t last_held_ = 0;
