@@ -118,10 +118,10 @@ class SiteJudge(Judge):
     def __init__(self, site, streams, people):
         super().__init__(site, streams)
         self.people = people
-        self.excused = set()  # (job, attempt) that had a rank on a machine that was switched off
+        self.excused = set()  # (job, attempt) that had a rank where a fault may cost it
 
-    def excuse(self, nodes, began, ended):
-        """Attempts that were on these nodes between the two times may be lost."""
+    def excuse(self, nodes, began, ended, condition="true"):
+        """Attempts that were on these nodes between the two times may be lost, if they are such."""
         names = ", ".join(f"'{name}'" for name in nodes)
         self.excused |= {
             (int(job), int(number))
@@ -130,7 +130,7 @@ class SiteJudge(Judge):
                 " JOIN rank ON attempt.job = rank.job AND number = rank.attempt"
                 " JOIN node ON rank.node = node.id"
                 f" WHERE node.name IN ({names}) AND placed_at < to_timestamp({ended})"
-                f" AND coalesce(attempt.ended_at, 'infinity') > to_timestamp({began})"
+                f" AND coalesce(attempt.ended_at, 'infinity') > to_timestamp({began}) AND {condition}"
             )
         }
 
@@ -174,6 +174,8 @@ def suffer(site, fault, probe, judge):
     gap, _ = probe.longest_gap(began - 1, time.monotonic())
     if fault.takes:
         judge.excuse(fault.takes, began_at, healed_at)
+    if fault.keeps_out:
+        judge.excuse(fault.keeps_out, began_at, healed_at, "running_at IS NULL")
     complaints, counts = judge.judge()
     row = (
         f"| {fault.what} | **{gap:.1f} s** | {whole:.0f} s | {judge.lost() - lost_before} | 0 |"

@@ -16,6 +16,7 @@ class Fault:
     end: Callable = lambda site: site.boot()
     seconds: float = 20
     takes: tuple = ()  # nodes whose attempts it may cost
+    keeps_out: tuple = ()  # nodes where none can begin: those that are sent there go elsewhere
 
 
 def off(*chosen):
@@ -164,6 +165,6 @@ FAULTS = [
     Fault("back", "servers, then nodes, taken back to the older version", go_back, nothing, 0),
     Fault("wrong-order", "every package upgraded, servers last", upgrade_wrongly, nothing, 0),
     Fault("power-cut", "every machine off at once", all_off, seconds=5, takes=NODES),
-    Fault("node-disk", "the disk of a node full", fill_disk(node), free_disk),
+    Fault("node-disk", "the disk of a node full", fill_disk(node), free_disk, keeps_out=NODES[1:2]),
     Fault("primary-disk", "the disk of the PostgreSQL primary full", fill_disk(primary), free_disk),
 ]
