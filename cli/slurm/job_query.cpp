@@ -14,7 +14,8 @@ namespace hai::cli::slurm {
 namespace {
 
 constexpr size_t kJobsMax = 100'000;
-constexpr size_t kSpecsMax = 2'000;  // each is a call
+constexpr size_t kOlderMax = 20'000;  // submitted before the period that is asked for
+constexpr size_t kSpecsMax = 2'000;   // each is a call
 
 bool is_in(const std::vector<std::string>& list, const std::string& value) {
   return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
@@ -137,7 +138,8 @@ Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array, bool
   return jobs;
 }
 
-Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_specs) {
+Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_specs,
+                            const std::optional<Period>& period) {
   v1::ListJobsRequest request;
   request.set_page_size(1'000);
   request.set_all_users(filter.users.size() != 1);
@@ -146,21 +148,16 @@ Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_s
   request.set_tasks(true);
   request.set_include_finished(filter.any_state || !filter.states.empty());
   FoundJobs found;
-  size_t seen = 0;
-  do {
-    const Result<v1::ListJobsReply> page = client.list_jobs(request);
-    RETURN_IF_ERROR(page.status());
-    seen += static_cast<size_t>(page.value().jobs_size());
-    for (const v1::Job& job : page.value().jobs()) {
-      // Of an array only what is still to come has a line; its tasks have their own.
-      if (job.has_array() && job.array().made() == job.array().tasks()) continue;
-      if (filter.matches(job)) found.jobs.push_back(job);
-    }
-    request.set_cursor(page.value().next_cursor());
-  } while (!request.cursor().empty() && seen < kJobsMax);
-  if (!request.cursor().empty()) {
-    found.left_out = fmt::format("only the newest {} jobs were looked at", seen);
-  }
+  Result<std::string> left_out = list_pages(
+      request, period, period ? kOlderMax : kJobsMax,
+      [&client](const v1::ListJobsRequest& page) { return client.list_jobs(page); },
+      [&](const v1::Job& job) {
+        // Of an array only what is still to come has a line; its tasks have their own.
+        const bool is_made = job.has_array() && job.array().made() == job.array().tasks();
+        if (!is_made && filter.matches(job)) found.jobs.push_back(job);
+      });
+  RETURN_IF_ERROR(left_out.status());
+  found.left_out = std::move(left_out).value();
   std::reverse(found.jobs.begin(), found.jobs.end());
   if (!with_specs) return found;
   if (found.jobs.size() > kSpecsMax) {

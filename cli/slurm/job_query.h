@@ -2,9 +2,11 @@
 // The jobs that squeue and scancel are about: by ids, user, name, state, node group, priority,
 // node.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/slurm/job_pages.h"
 #include "cli/slurm/parse_options.h"
 #include "hai/v1/types.pb.h"
 
@@ -39,6 +41,8 @@ struct FoundJobs {
 // What is still to come of an array, and its tasks in the order of their numbers: without specs.
 Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array, bool with_ended);
 // `with_specs`: also time limits and dependencies, one call per job.
-Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_specs);
+// Without a period those of now, or the newest ones.
+Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_specs,
+                            const std::optional<Period>& period = {});
 
 }  // namespace hai::cli::slurm

@@ -33,11 +33,6 @@ std::string sacct_format(const ParsedWords& words) {
   return "JobID,JobName,Partition,Account,State,ExitCode";
 }
 
-struct Period {
-  int64_t start_us = 0;
-  int64_t end_us = INT64_MAX;
-};
-
 // Since midnight, unless ids or a time say otherwise.
 Result<Period> period_of(const ParsedWords& words, UnixTime now) {
   Period period;
@@ -153,16 +148,13 @@ Result<std::vector<v1::Job>> find(Client& client, const ParsedWords& words,
   if (words.has("jobs")) {
     jobs = jobs_by_id(client, words, filter.value(), with_specs);
   } else {
-    Result<FoundJobs> found = find_jobs(client, filter.value(), with_specs);
+    Result<FoundJobs> found = find_jobs(client, filter.value(), with_specs, question.period);
     RETURN_IF_ERROR(found.status());
     if (!found.value().left_out.empty()) tell(kSacct, found.value().left_out);
     jobs = std::move(found.value().jobs);
   }
   RETURN_IF_ERROR(jobs.status());
-  std::erase_if(jobs.value(), [&](const v1::Job& job) {
-    const bool ended_before = job.has_ended_at_us() && job.ended_at_us() < question.period.start_us;
-    return ended_before || job.submitted_at_us() >= question.period.end_us;
-  });
+  std::erase_if(jobs.value(), [&](const v1::Job& job) { return !was_there(question.period, job); });
   return jobs;
 }
 
