@@ -1,7 +1,9 @@
 #include "common/journal.h"
 
+#include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -54,8 +56,8 @@ std::string journal_entry(int priority, std::string_view event, LogFields fields
   return entry;
 }
 
-JournalSocket::JournalSocket(const char* path)
-    : path_(path), socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {}
+JournalSocket::JournalSocket(DroppedLines& dropped, const char* path)
+    : dropped_(dropped), path_(path), socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {}
 
 JournalSocket::~JournalSocket() {
   if (socket_ >= 0) ::close(socket_);
@@ -63,15 +65,58 @@ JournalSocket::~JournalSocket() {
 
 bool JournalSocket::is_there() const { return ::access(path_.c_str(), W_OK) == 0; }
 
-bool JournalSocket::send(const std::string& entry) const {
+Taken JournalSocket::try_send(const std::string& entry) const {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path_.copy(address.sun_path, sizeof address.sun_path - 1);
   for (;;) {
-    const ssize_t sent = ::sendto(socket_, entry.data(), entry.size(), MSG_NOSIGNAL,
+    const ssize_t sent = ::sendto(socket_, entry.data(), entry.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                                   reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    if (sent >= 0 || errno != EINTR) return sent >= 0;
+    if (sent >= 0) return Taken::yes;
+    if (errno == EAGAIN || errno == ENOBUFS) return Taken::dropped;
+    if (errno != EINTR) return Taken::no;
   }
+}
+
+Taken JournalSocket::send(const std::string& entry) const {
+  if (const uint64_t lines = dropped_.take(); lines > 0) {
+    const Taken told = try_send(journal_entry(LOG_WARNING, kLinesDropped, {{"lines", lines}}));
+    if (told != Taken::yes) dropped_.add(lines);
+  }
+  const Taken taken = try_send(entry);
+  if (taken == Taken::dropped) dropped_.add();
+  return taken;
+}
+
+std::string_view JournalStream::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t sent = ::send(stream_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) break;
+    text.remove_prefix(static_cast<size_t>(sent));
+  }
+  return text;
+}
+
+Taken JournalStream::send(std::string_view line) {
+  rest_ = write(rest_);
+  if (!rest_.empty()) {
+    dropped_.add();
+    return Taken::dropped;
+  }
+  std::string text;
+  const uint64_t lines = dropped_.take();
+  if (lines > 0) {
+    text = fmt::format("<{}>{}\n", LOG_WARNING, format_log_line(kLinesDropped, {{"lines", lines}}));
+  }
+  text += line;
+  const std::string_view left = write(text);
+  if (left.size() == text.size()) {
+    dropped_.add(lines + 1);
+    return Taken::dropped;
+  }
+  rest_ = left;
+  return Taken::yes;
 }
 
 }  // namespace hai

@@ -1,6 +1,7 @@
 #include "common/log.h"
 
 #include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -58,16 +59,37 @@ bool is_stderr_the_journal() {
 }
 
 // Never destroyed, as the logger.
+DroppedLines& dropped_lines() {
+  static DroppedLines* const kDropped = new DroppedLines;
+  return *kDropped;
+}
+
 const JournalSocket& journal() {
-  static const JournalSocket* const kJournal = new JournalSocket;
+  static const JournalSocket* const kJournal = new JournalSocket(dropped_lines());
   return *kJournal;
+}
+
+// Stderr where it is the journal's stream.
+class JournalStreamSink final : public spdlog::sinks::base_sink<std::mutex> {
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t text;
+    formatter_->format(message, text);
+    stream_.send({text.data(), text.size()});
+  }
+  void flush_() override {}
+
+  JournalStream stream_{dropped_lines(), STDERR_FILENO};
+};
+
+bool is_stderr_a_socket() {
+  struct stat found {};
+  return ::fstat(STDERR_FILENO, &found) == 0 && S_ISSOCK(found.st_mode);
 }
 
 // Whether the journal takes fields, too.
 bool takes_fields() {
-  struct stat found {};
-  return is_stderr_the_journal() && ::fstat(STDERR_FILENO, &found) == 0 &&
-         S_ISSOCK(found.st_mode) && journal().is_there();
+  return is_stderr_the_journal() && is_stderr_a_socket() && journal().is_there();
 }
 
 std::unique_ptr<spdlog::formatter> make_formatter(bool for_journal) {
@@ -89,7 +111,11 @@ std::shared_ptr<spdlog::logger> make_logger(spdlog::sink_ptr sink, bool for_jour
 }
 
 std::shared_ptr<spdlog::logger> make_stderr_logger() {
-  return make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), is_stderr_the_journal());
+  const bool is_journal = is_stderr_the_journal();
+  if (is_journal && is_stderr_a_socket()) {
+    return make_logger(std::make_shared<JournalStreamSink>(), true);
+  }
+  return make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), is_journal);
 }
 
 // The one logger of the process. Deliberately never destroyed: threads may log while the process
@@ -141,7 +167,10 @@ void append_value(std::string& line, std::string_view value) {
 void log_at(spdlog::level::level_enum level, std::string_view event, LogFields fields) {
   const auto [logger, has_fields] = current();
   if (!logger->should_log(level)) return;
-  if (has_fields && journal().send(journal_entry(priority_of(level), event, fields))) return;
+  // What it has no time for would hang by stderr, too, which is the journal's.
+  if (has_fields && journal().send(journal_entry(priority_of(level), event, fields)) != Taken::no) {
+    return;
+  }
   logger->log(level, format_log_line(event, fields));
 }
 

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -78,23 +79,72 @@ TEST(JournalEntry, KeepsAValueOfSeveralLinesInOneField) {
   EXPECT_EQ(entry.find("\nPRIORITY=0"), entry.rfind("\nPRIORITY=0"));
 }
 
+// A journal of which the test says when it reads.
+class SlowJournal {
+ public:
+  SlowJournal() : reader_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {}
+  ~SlowJournal() {
+    ::close(reader_);
+    ::unlink(path_.c_str());
+  }
+
+  const char* path() const { return path_.c_str(); }
+  void open() {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(reader_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  // What has come.
+  std::vector<std::string> read() {
+    std::vector<std::string> entries;
+    char text[8192];
+    for (ssize_t size = 0; (size = ::recv(reader_, text, sizeof text, 0)) >= 0;) {
+      entries.emplace_back(text, static_cast<size_t>(size));
+    }
+    return entries;
+  }
+
+ private:
+  const std::string path_ = testing::TempDir() + "journal_" + std::to_string(::getpid());
+  int reader_;
+};
+
 TEST(JournalSocket, SaysWhetherAnEntryHasCome) {
-  const std::string path = testing::TempDir() + "journal_" + std::to_string(::getpid());
-  const JournalSocket journal(path.c_str());
+  SlowJournal reader;
+  DroppedLines dropped;
+  const JournalSocket journal(dropped, reader.path());
   EXPECT_FALSE(journal.is_there());
-  EXPECT_FALSE(journal.send("MESSAGE=a\n"));
-  const int reader = ::socket(AF_UNIX, SOCK_DGRAM, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  ASSERT_EQ(::bind(reader, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(journal.send("MESSAGE=a\n"), Taken::no);
+  reader.open();
   EXPECT_TRUE(journal.is_there());
-  EXPECT_TRUE(journal.send("MESSAGE=a\n"));
-  char text[64] = "";
-  EXPECT_EQ(::recv(reader, text, sizeof text, 0), 10);
-  EXPECT_EQ(std::string(text), "MESSAGE=a\n");
-  ::close(reader);
-  ::unlink(path.c_str());
+  EXPECT_EQ(journal.send("MESSAGE=a\n"), Taken::yes);
+  EXPECT_THAT(reader.read(), testing::ElementsAre("MESSAGE=a\n"));
+  EXPECT_EQ(dropped.take(), 0u);
+}
+
+// Who waited for a journal that hangs would hang with it: here it would, until the test's end.
+TEST(JournalSocket, WaitsForNoJournalThatHangsAndTellsOfTheLinesLater) {
+  SlowJournal reader;
+  reader.open();
+  DroppedLines dropped;
+  const JournalSocket journal(dropped, reader.path());
+  constexpr size_t kSent = 10'000;
+  size_t taken = 0;
+  for (size_t i = 0; i < kSent; ++i) {
+    if (journal.send(fmt::format("MESSAGE={}\n", i)) == Taken::yes) ++taken;
+  }
+  ASSERT_GT(taken, 0u);
+  ASSERT_LT(taken, kSent);
+  EXPECT_EQ(reader.read().size(), taken);
+  EXPECT_EQ(journal.send("MESSAGE=again\n"), Taken::yes);
+  const std::vector<std::string> entries = reader.read();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_THAT(entries[0], testing::StartsWith(
+                              fmt::format("MESSAGE=log_lines_dropped lines={}\n", kSent - taken)));
+  EXPECT_EQ(entries[1], "MESSAGE=again\n");
+  EXPECT_EQ(journal.send("MESSAGE=then\n"), Taken::yes);
+  EXPECT_THAT(reader.read(), testing::ElementsAre("MESSAGE=then\n"));
 }
 
 TEST(LogLevel, ReadsItsWords) {
@@ -152,10 +202,12 @@ TEST(Log, OpensAFileAgainThatWasMovedAway) {
 // Takes stderr as systemd does that gives it to the journal.
 class Journal {
  public:
-  explicit Journal(const std::string& path) : stderr_(::dup(STDERR_FILENO)) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    ::dup2(file, STDERR_FILENO);
-    ::close(file);
+  explicit Journal(const std::string& path)
+      : Journal(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {}
+  // Closes it.
+  explicit Journal(int stream) : stderr_(::dup(STDERR_FILENO)) {
+    ::dup2(stream, STDERR_FILENO);
+    ::close(stream);
     struct stat found {};
     ::fstat(STDERR_FILENO, &found);
     ::setenv("JOURNAL_STREAM", fmt::format("{}:{}", found.st_dev, found.st_ino).c_str(), 1);
@@ -185,6 +237,70 @@ TEST(Log, LeavesTimeAndLevelToTheJournal) {
   }
   EXPECT_THAT(lines_of(path), testing::ElementsAre("<7>a", "<6>b n=1", "<4>c", "<3>d"));
   std::remove(path.c_str());
+}
+
+std::string all_of(int stream) {
+  std::string text;
+  char part[8192];
+  for (ssize_t size = 0; (size = ::recv(stream, part, sizeof part, MSG_DONTWAIT)) > 0;) {
+    text.append(part, static_cast<size_t>(size));
+  }
+  return text;
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Again: who waited would wait until the test's end. Lines so long that it takes a part of one.
+TEST(JournalStream, WaitsForNoJournalThatHangsAndTellsOfTheLinesLater) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  DroppedLines dropped;
+  JournalStream stream(dropped, ends[1]);
+  const std::string word(150'000, 'x');
+  constexpr size_t kSent = 100;
+  for (size_t i = 0; i < kSent; ++i) stream.send(fmt::format("<6>{} {}\n", i, word));
+  std::string text = all_of(ends[0]);
+  EXPECT_FALSE(text.ends_with('\n'));
+  EXPECT_EQ(stream.send("<6>again\n"), Taken::yes);
+  EXPECT_EQ(stream.send("<6>then\n"), Taken::yes);
+  text += all_of(ends[0]);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  const std::vector<std::string> lines = lines_in(text);
+  ASSERT_GT(lines.size(), 3u);
+  ASSERT_LT(lines.size(), kSent);
+  const size_t taken = lines.size() - 3;
+  for (size_t i = 0; i < taken; ++i) EXPECT_EQ(lines[i], fmt::format("<6>{} {}", i, word));
+  EXPECT_EQ(lines[taken], fmt::format("<4>log_lines_dropped lines={}", kSent - taken));
+  EXPECT_EQ(lines[taken + 1], "<6>again");
+  EXPECT_EQ(lines[taken + 2], "<6>then");
+}
+
+TEST(Log, WaitsForNoJournalThatHangs) {
+  if (::access(kJournalSocket, W_OK) == 0) GTEST_SKIP() << "lines go to the journal that is here";
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  std::string text;
+  {
+    const Journal journal(ends[1]);
+    ASSERT_TRUE(set_log_file("").is_ok());
+    for (int i = 0; i < 10'000; ++i) log_info("tick", {{"n", i}});
+    text = all_of(ends[0]);
+    log_info("again");
+    text += all_of(ends[0]);
+  }
+  ::close(ends[0]);
+  const std::vector<std::string> lines = lines_in(text);
+  ASSERT_GT(lines.size(), 2u);
+  EXPECT_EQ(lines.front(), "<6>tick n=0");
+  EXPECT_EQ(lines[lines.size() - 2],
+            fmt::format("<4>log_lines_dropped lines={}", 10'002 - lines.size()));
+  EXPECT_EQ(lines.back(), "<6>again");
 }
 
 TEST(Log, IsWholeWhereStderrIsNotTheJournalThatTheParentHad) {
