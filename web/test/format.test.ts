@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAgo, formatBytes, formatDuration, formatHosts, formatNodesAsked, formatPast, formatPercent, formatReading, formatUsed } from '../src/lib/format';
+import { formatAgo, formatBytes, formatDuration, formatEnd, formatHosts, formatNodesAsked, formatPast, formatPercent, formatReading, formatUsed } from '../src/lib/format';
 import { at, t0 } from './builders';
 
 describe('formatDuration', () => {
@@ -54,3 +54,10 @@ it('shows bytes in powers of 1024', () => {
 it('shows a reading, and a dash where there is none', () => {
   expect([formatReading(41.6, '%'), formatReading(0, '%'), formatReading(null, '°C'), formatReading(undefined, '°C')]).toEqual(['42 %', '0 %', '–', '–']);
 });
+
+it.each([
+  ['rank 3 exited with code 7', 7, 'rank 3 exited with code 7'], // said already
+  ['rank 3 ran out of memory', 137, 'rank 3 ran out of memory, exit code 137'],
+  ['rank 0 on n1 is lost: its node is down', 0, 'rank 0 on n1 is lost: its node is down'], // no program has ended well there
+  [null, null, ''],
+])('why something ended, "%s" with code %s, is "%s"', (reason, code, text) => expect(formatEnd(reason, code)).toBe(text));

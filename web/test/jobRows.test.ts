@@ -58,6 +58,12 @@ describe('foldFailures', () => {
     expect(opened[2]).toEqual({ kind: 'job', job: storm[0] });
   });
 
+  it('keeps the programs of several users apart, which have nothing in common but their exit code', () => {
+    const exited = Array.from({ length: 24 }, (_, i) => ({ ...gone(50 - i, 600 - i), user: i % 2 === 0 ? 'ann' : 'ben', end_reason: `rank ${i} exited with code 1` }));
+    const rows = foldFailures(exited, new Set());
+    expect(rows.map((row) => (row.kind === 'alike' ? row.jobs.map(({ user }) => user).join('') : row.kind))).toEqual(['ann'.repeat(12), 'ben'.repeat(12)]);
+  });
+
   it('keeps apart what failed at another time or of another cause, and leaves a few as they are', () => {
     expect(foldFailures(storm.slice(0, 9), new Set())).toHaveLength(9);
     const apart = [...Array.from({ length: 10 }, (_, i) => gone(40 - i, 9_000 - i)), ...Array.from({ length: 10 }, (_, i) => gone(20 - i, 100 - i, 'n8')), ...Array.from({ length: 10 }, (_, i) => gone(10 - i, 100 - i))];

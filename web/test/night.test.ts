@@ -11,6 +11,12 @@ it('counts only what ran since yesterday evening', () => {
   expect(ranSince([attempt({ running_at: at(-30), ended_at: at(-15) }), attempt({ running_at: at(-2) }), attempt({ running_at: null })], now - 16 * 3_600_000, now)).toBe(3 * 3600);
 });
 
+it('says of an array how far its tasks are, which run for it', () => {
+  const array = { range: '0-99', tasks: 100, made: 100, unfinished: 100, succeeded: 0, failed: 0, stopped: 0, to_come: '' };
+  const text = 'runs 16 of its 100 tasks; 84 wait, 0 have ended';
+  expect(nightOf(job({ state: 'queued', array, pending_reason: { code: 'array', text } }), [], now)).toBe(text);
+});
+
 it('tells a night in one sentence', () => {
   const attempts = [attempt({ running_at: at(-2) }), attempt({ state: 'suspended', running_at: at(-6), ended_at: at(-4) }), attempt({ state: 'lost', running_at: at(-9), ended_at: at(-8) })];
   expect(nightOf(job({ checkpoint: { step: 400, path: '', save_seconds: 1, at: at(-1) } }), attempts, now)).toBe('ran 5h, made room once, lost its nodes once, saved step 400 1h ago');

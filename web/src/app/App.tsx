@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useEffect, useRef, useState } from 'react';
-import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { isLoginNeeded } from '../api/client';
 import { startLive } from '../api/live';
 import { startPulse } from '../api/pulse';
@@ -84,7 +84,7 @@ export function App({ isDemo }: { isDemo: boolean }) {
             <Route path="/knobs" component={KnobsPage} />
             <Route>
               <h1 className="sr">Not found</h1>
-              <Empty title="There is no such page" />
+              <Empty title="There is no such page"><Link href="/">Overview</Link></Empty>
             </Route>
           </Switch>
         </Suspense>

@@ -69,7 +69,7 @@ export function seriesOf(world: World, window: string): Series {
   const { gpus, jobs } = clusterOf(world);
   const points = Array.from({ length: Math.floor(seconds / step) }, (_, i) => world.now - (seconds - (i + 1) * step) * 1000);
   // The last point is what is now, as everything else on the page has it.
-  const past = (at: number): number => Math.min(1, (world.now - at) / 600_000);
+  const past = (at: number): number => Math.min(1, (world.now - at) / 7_200_000);
   const wave = (at: number): number => 0.5 + 0.5 * Math.sin(at / 13_750_987) * Math.cos(at / 3_141_592);
   const column = (value: (at: number) => number): number[] => points.map((at) => Math.round(value(at)));
   const used = (at: number): number => Math.min(gpus.total - gpus.broken, gpus.used * (1 - 0.06 * past(at) * wave(at + 5e6)));

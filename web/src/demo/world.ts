@@ -12,6 +12,7 @@ const pastSeconds = 8 * 3600;
 const pastStepSeconds = 30;
 const jobsPerSecond = 0.31;
 const meanRunSeconds = 900;
+const failureCodes = [1, 1, 139, 1, 2, 137, 1, 134]; // of programs that fail
 const candidatesPerStep = 250;
 const eventsMax = 30_000;
 const lostLeaf = 'leaf-40';
@@ -156,12 +157,13 @@ export class World {
   }
 
   private finish(id: number): void {
-    const state: JobState = this.random.chance(0.86) ? 'succeeded' : 'failed';
-    this.end(id, state, state === 'failed' ? 'rank 3 exited with code 1' : 'all ranks exited with code 0');
+    if (this.random.chance(0.86)) return this.end(id, 'succeeded', 'all ranks exited with code 0', 0);
+    const code = failureCodes[id % failureCodes.length]!;
+    this.end(id, 'failed', `rank ${id % this.jobs.get(id)!.nodes.length} exited with code ${code}`, code);
   }
 
   // Of the attempt; the job waits again unless the outcome is final.
-  end(id: number, outcome: AttemptState, reason: string): void {
+  end(id: number, outcome: AttemptState, reason: string, code: number | null = null): void {
     const job = this.jobs.get(id)!;
     const gpus = job.gpus_per_node || 8;
     for (const name of job.nodes) {
@@ -173,7 +175,7 @@ export class World {
     const attempt = this.attempts.get(id)?.[0];
     const lost = outcome === 'suspended' || outcome === 'succeeded' ? 0 : Math.round(this.random.exponential(240)) * job.node_count * gpus;
     if (attempt) {
-      Object.assign(attempt, { state: outcome, ended_at: this.time(), end_reason: reason, exit_code: outcome === 'failed' ? 1 : outcome === 'succeeded' ? 0 : null });
+      Object.assign(attempt, { state: outcome, ended_at: this.time(), end_reason: reason, exit_code: code });
       for (const rank of attempt.ranks) Object.assign(rank, { phase: 'exited', cause: outcome === 'suspended' ? 'suspended' : 'program' });
     }
     job.nodes = [];
@@ -192,8 +194,8 @@ export class World {
       job.pending_reason = this.reason(job);
       this.waiting.add(id);
     } else {
-      Object.assign(job, { state: outcome as JobState, ended_at: this.time(), exit_code: outcome === 'succeeded' ? 0 : 1 });
-      this.emit('scheduler', 'job_finished', `job/${id}`, `${outcome}${outcome === 'failed' ? ' with exit code 1' : ''}: ${reason}`, { job: id, state: outcome, exit_code: job.exit_code, reason });
+      Object.assign(job, { state: outcome as JobState, ended_at: this.time(), exit_code: code });
+      this.emit('scheduler', 'job_finished', `job/${id}`, `${outcome}${outcome === 'failed' ? ` with exit code ${code}` : ''}: ${reason}`, { job: id, state: outcome, exit_code: job.exit_code, reason });
     }
   }
 

@@ -161,3 +161,9 @@ export const formatReading = (value: number | null | undefined, unit: string): s
 
 // For text within a text that is no markup: FIRST STRONG ISOLATE … POP DIRECTIONAL ISOLATE.
 export const isolated = (text: string): string => `\u2068${text}\u2069`;
+
+// Why something ended, with the program's exit code where that is of one that failed and not named already.
+export function formatEnd(reason: string | null, code: number | null): string {
+  const isNamed = code === null || code === 0 || (reason ?? '').includes(`code ${code}`);
+  return [reason, isNamed ? null : `exit code ${code}`].filter(Boolean).join(', ');
+}

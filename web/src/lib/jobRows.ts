@@ -86,12 +86,14 @@ export function groupRows(
 const alikeGapMs = 5 * 60_000; // from one that failed to the next
 const fewestAlike = 10;
 
-// Failed jobs with one cause, shortly one after another: by each of them, all that it is one of.
+// Failed jobs with one cause, shortly one after another: by each of them, all that it is one of. Programs of several users
+// that end with the same code have nothing in common.
 function failedAlike(jobs: readonly Job[]): Map<number, Job[]> {
   const byCause = new Map<string, Job[]>();
   for (const job of jobs) {
     if (job.state !== 'failed' || job.ended_at === null) continue;
-    const cause = `${job.exit_code} ${shapeOf(job.end_reason ?? '')}`;
+    const reason = job.end_reason ?? '';
+    const cause = `${reason.includes('exited with code') ? job.user : ''} ${job.exit_code} ${shapeOf(reason)}`;
     const list = byCause.get(cause);
     if (list) list.push(job);
     else byCause.set(cause, [job]);

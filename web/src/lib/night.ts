@@ -15,6 +15,8 @@ export function ranSince(attempts: readonly Attempt[], from: number, now: number
 }
 
 export function nightOf(job: Job, attempts: readonly Attempt[], now: number): string {
+  // An array has no attempts: its tasks have.
+  if (job.array !== null && job.pending_reason) return job.pending_reason.text;
   const from = now - nightSeconds * 1000;
   const ran = ranSince(attempts, from, now);
   const ended = attempts.filter((each) => each.ended_at !== null && Date.parse(each.ended_at) >= from);

@@ -203,7 +203,7 @@ function silent(nodes: readonly Node[], { livenessEvents }: Facts): Trouble {
     ...hurt(nodes),
     blocks: '',
     itself: suspects.length > 0 ? 'Waits for a sign of life; when its ranks have surely ended, its jobs run elsewhere' : 'Runs their jobs elsewhere, from the last checkpoints',
-    ends: suspects.length > 0 ? 'when it reports, or is down' : 'when it reports',
+    ends: suspects.length > 0 ? 'when it reports, or is down' : nodes.length === 1 ? 'when it reports' : 'when each of them reports',
     person: suspects.length < nodes.length ? 'Repair what is down; it joins again by itself' : '',
   };
 }

@@ -8,6 +8,7 @@ import { useTroubles, type WhatIsWrong } from '../api/useTroubles';
 import { Dialog } from '../components/Dialog';
 import { AllWell } from '../components/AllWell';
 import { Hurt } from '../components/Hurt';
+import { Coded } from '../components/Coded';
 import { Linked } from '../components/Linked';
 import { Panel } from '../components/Panel';
 import { Await, Empty, Failure, Loading } from '../components/states';
@@ -139,7 +140,7 @@ function ClosedRow({ incident }: { incident: Incident }) {
       <td className="mono"><SubjectLink subject={incident.subject} /></td>
       <td className="text">
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary>{incident.summary}</summary>
+          <summary><Coded text={incident.summary} /></summary>
           <Nodes names={concerned(incident)} />
           <Notes incident={incident} />
           <NextStep incident={incident} />
@@ -301,7 +302,7 @@ function Card({ incident, trouble, owners, isWanted }: CardProps) {
         }
       >
         <div className="stack">
-          <p>{incident.summary}</p>
+          <p><Coded text={incident.summary} /></p>
           {incident.closed_at !== null && <p className="note">Over: {incident.close_reason}</p>}
           <Nodes names={concerned(incident)} />
           <Notes incident={incident} />

@@ -12,7 +12,7 @@ import { Panel } from '../components/Panel';
 import { Await, Failure, Loading } from '../components/states';
 import { Timeline } from '../components/Timeline';
 import { Unheard } from '../components/Unheard';
-import { formatBytes, formatCount, formatDuration, formatGpuHours, formatNodesAsked, formatPast, formatTime, formatTimes, formatUsed, formatWord } from '../lib/format';
+import { formatBytes, formatCount, formatDuration, formatEnd, formatGpuHours, formatNodesAsked, formatPast, formatTime, formatTimes, formatUsed, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
 import { timeRun } from '../lib/timeRun';
 import { useNow } from '../lib/useNow';
@@ -145,8 +145,7 @@ function Life({ job, attempts, events }: { job: Job; attempts: Parts[1]; events:
         <Timeline segments={segments} now={now} />
         {end && (
           <p className={job.state === 'failed' ? 'failure' : 'note'}>
-            <bdi>{end}</bdi>
-            {job.exit_code !== null && ` (exit code ${job.exit_code})`}
+            <bdi>{formatEnd(end, job.exit_code)}</bdi>
           </p>
         )}
         <Attempts attempts={attempts} />

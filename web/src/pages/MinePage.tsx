@@ -9,7 +9,7 @@ import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
 import { Unheard } from '../components/Unheard';
-import { formatAgo, formatCount, formatPast, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
+import { formatAgo, formatCount, formatEnd, formatPast, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
 import { nextStep, nightOf, nightSeconds } from '../lib/night';
 import { adviceFor, fullQuotas, noStart, withoutLost } from '../lib/queue';
 import { useNow } from '../lib/useNow';
@@ -146,12 +146,11 @@ function One({ job, entry, attempts, now, none }: { job: Job; entry: QueueEntry 
           <>
             <dt>ended</dt>
             <dd>
-              {formatPast(job.ended_at, now)}: <bdi>{job.end_reason}</bdi>
-              {job.exit_code !== null && ` (exit code ${job.exit_code})`}
+              {formatPast(job.ended_at, now)}: <bdi>{formatEnd(job.end_reason, job.exit_code)}</bdi>
             </dd>
           </>
         )}
-        <dt>last night</dt>
+        <dt>{job.array ? 'tasks' : 'last night'}</dt>
         <dd>{attempts ? nightOf(job, attempts, now) : '…'}</dd>
         {todo !== '' && (
           <>

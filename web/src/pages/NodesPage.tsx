@@ -29,7 +29,7 @@ const columns: Column<Node>[] = [
   { key: 'gpus_free', title: 'GPUs', width: '7rem', isSortable: true, render: (node) => <Gpus node={node} /> },
   { key: 'jobs', title: 'jobs', width: '7rem', render: (node) => node.jobs.map((id) => <Link key={id} href={`/jobs/${id}`} className="mono">{id} </Link>) },
   { key: 'memory_bytes', title: 'memory', width: '5.5rem', isNumber: true, isSortable: true, render: (node) => formatBytes(node.memory_bytes) },
-  { key: 'gpu_model', title: 'GPU', width: 'minmax(6rem, 0.7fr)', isSortable: true, render: (node) => node.gpu_model },
+  { key: 'gpu_model', title: 'GPU', width: 'minmax(7.5rem, 0.7fr)', isSortable: true, render: (node) => node.gpu_model },
 ];
 
 const firstColumns = ['select', 'name', 'liveness', 'scheduling'];

@@ -68,7 +68,7 @@ function Usage({ quota }: { quota: Quota }) {
     <span
       role="img"
       aria-label={`${quota.nodes_used} of ${quota.nodes} used`}
-      style={{ display: 'block', width: '9rem', height: 6, borderRadius: 3, background: `linear-gradient(to right, ${tone} ${Math.min(100, part)}%, var(--sunken) 0)` }}
+      style={{ display: 'block', minWidth: '9rem', height: 6, borderRadius: 3, background: `linear-gradient(to right, ${tone} ${Math.min(100, part)}%, var(--sunken) 0)` }}
     />
   );
 }
@@ -101,7 +101,7 @@ function QuotaTable({ quotas, text, onEdit }: { quotas: readonly Quota[]; text: 
             <td>{quota.priority === '*' ? <span className="dim">every level</span> : formatWord(quota.priority)}</td>
             <td className="num" data-label="used">{formatCount(quota.nodes_used)}</td>
             <td className="num" data-label="of">{quota.nodes === null ? <span className="dim">no limit</span> : formatCount(quota.nodes)}</td>
-            <td>
+            <td className="part">
               <Usage quota={quota} />
             </td>
             <td className="num act">

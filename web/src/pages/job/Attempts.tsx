@@ -5,7 +5,7 @@ import { Hosts } from '../../components/Hosts';
 import { Panel } from '../../components/Panel';
 import { Empty } from '../../components/states';
 import { Table } from '../../components/Table';
-import { formatDuration, formatHosts, formatPlural, formatTime, secondsBetween } from '../../lib/format';
+import { formatDuration, formatEnd, formatHosts, formatPlural, formatTime, secondsBetween } from '../../lib/format';
 import { useNow } from '../../lib/useNow';
 
 export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
@@ -34,8 +34,7 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
             <td className="num" data-label="ran">{attempt.running_at ? formatDuration(secondsBetween(attempt.running_at, attempt.ended_at ?? now)) : '–'}</td>
             <td className="mono"><Hosts names={attempt.ranks.map((rank) => rank.node)} /></td>
             <td className="text">
-              <bdi>{attempt.end_reason ?? ''}</bdi>
-              {attempt.exit_code !== null && <span className="dim"> exit code {attempt.exit_code}</span>}
+              <bdi>{formatEnd(attempt.end_reason, attempt.exit_code)}</bdi>
             </td>
           </tr>
         ))}

@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import { useQueuePlace, useReasons, useWhy } from '../../api/queries';
 import type { Job, QueueEntry, Why } from '../../api/types';
 import { useLostSince } from '../../api/useLostSince';
+import { Coded } from '../../components/Coded';
 import { Panel } from '../../components/Panel';
 import { Await } from '../../components/states';
 import { formatAgo, formatCount, formatDuration, formatTime, formatWord, secondsBetween } from '../../lib/format';
@@ -55,21 +56,26 @@ function Place({ entry }: { entry: QueueEntry }) {
   );
 }
 
+// It never starts itself, so nothing stands in its way.
+const isArray = ({ facts }: Why): boolean => facts.every(({ code, holders }) => code === 'array' && holders.length === 0);
+
 // `estimating`: what becomes of the estimate that is not there yet.
 export function Answer({ why, estimating = null }: { why: Why; estimating?: string | null }) {
   const now = useNow();
   return (
     <div className="stack">
-      {why.pending_reason && <p>{why.pending_reason.text}</p>}
+      {why.pending_reason && <p><Coded text={why.pending_reason.text} /></p>}
       {why.facts.length > 0 && (
         <div>
-          <p className="dim" style={{ fontSize: 'var(--text-s)' }}>
-            It could start now without {why.facts.length === 1 ? 'this' : `these ${why.facts.length}`}:
-          </p>
+          {!isArray(why) && (
+            <p className="dim" style={{ fontSize: 'var(--text-s)' }}>
+              It could start now without {why.facts.length === 1 ? 'this' : `these ${why.facts.length}`}:
+            </p>
+          )}
           <ol className="stack" style={{ gap: 'var(--s1)', marginTop: 'var(--s1)' }}>
             {why.facts.map((fact, i) => (
               <li key={i} className="note" style={{ color: 'var(--ink)' }}>
-                <bdi>{fact.text}</bdi> <Holders holders={fact.holders} />
+                <Coded text={fact.text} /> <Holders holders={fact.holders} />
               </li>
             ))}
           </ol>

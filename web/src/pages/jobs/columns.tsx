@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { Job, Node } from '../../api/types';
 import { Badge } from '../../components/Badge';
 import type { Brief, Column } from '../../components/GridTable';
-import { formatCount, formatDuration, formatHosts, formatPast, formatPlural, formatWord, secondsBetween } from '../../lib/format';
+import { formatCount, formatDuration, formatEnd, formatHosts, formatPast, formatPlural, formatWord, secondsBetween } from '../../lib/format';
 import type { Row } from '../../lib/jobRows';
 import { unheard } from '../../lib/silence';
 import { timeRun } from '../../lib/timeRun';
@@ -14,7 +14,7 @@ export function where(job: Job, silent?: readonly Node[]): string {
   const doubt = unheard(job, silent);
   if (doubt !== '') return doubt;
   if (job.pending_reason) return job.pending_reason.text;
-  if (job.ended_at) return [job.end_reason, job.exit_code ? `exit code ${job.exit_code}` : null].filter(Boolean).join(', ');
+  if (job.ended_at) return formatEnd(job.end_reason, job.exit_code);
   return job.nodes.length > 0 ? formatHosts(job.nodes) : (job.end_reason ?? '');
 }
 
