@@ -84,7 +84,7 @@ export function App({ isDemo }: { isDemo: boolean }) {
             <Route path="/knobs" component={KnobsPage} />
             <Route>
               <h1 className="sr">Not found</h1>
-              <Empty title="There is no such page"><Link href="/">Overview</Link></Empty>
+              <Empty title="There is no such page"><Link className="button" href="/">Overview</Link></Empty>
             </Route>
           </Switch>
         </Suspense>

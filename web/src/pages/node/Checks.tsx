@@ -57,7 +57,7 @@ export function Checks({ node, answer }: { node: Node; answer: Asked }) {
 function CheckTable({ checks }: { checks: readonly NodeCheck[] }) {
   const now = useNow(10_000);
   return (
-    <Table label="health checks">
+    <Table label="health checks" className="cards">
       <thead>
         <tr>
           <th>check</th>
@@ -78,7 +78,7 @@ function CheckTable({ checks }: { checks: readonly NodeCheck[] }) {
             <td className="text">
               <Evidence check={check} />
             </td>
-            <td className="now">{formatPast(check.at, now)}</td>
+            <td className="now" data-label="since">{formatPast(check.at, now)}</td>
           </tr>
         ))}
       </tbody>
