@@ -32,7 +32,7 @@ bool has_filter(const ParsedWords& words) {
   return false;
 }
 
-Result<std::vector<std::string>> ids_of(const ParsedWords& words) {
+Result<std::vector<std::string>> named_ids(const ParsedWords& words) {
   std::vector<std::string> ids;
   for (const std::string& word : words.operands) {
     const Result<std::vector<std::string>> named = parse_job_ids(word);
@@ -158,7 +158,7 @@ int run_scancel(Session& session, const Words& words) {
     if (has_filter(options)) return usage_error(kScancel, "what chooses jobs chooses no steps");
     return cancel_steps(session, order.value());
   }
-  Result<std::vector<std::string>> ids = ids_of(options);
+  Result<std::vector<std::string>> ids = named_ids(options);
   if (!ids.is_ok()) return usage_error(kScancel, ids.status().message());
   const Result<std::vector<std::string>> states = states_of(options);
   if (!states.is_ok()) return usage_error(kScancel, states.status().message());

@@ -14,7 +14,7 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr Command kScancel = Command::scancel;
+constexpr Command kCancel = Command::scancel;
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.size() <= 9 &&
@@ -86,19 +86,19 @@ bool cancel_own_step(const StepName& step, int signal) {
 }
 
 void complain_of_step(const StepName& step, const Status& status) {
-  complain(kScancel,
+  complain(kCancel,
            fmt::format("Kill job error on job step id {}: {}", to_string(step), status.message()));
 }
 
 int run_scancel_in_image(const std::vector<std::string>& words) {
-  const Result<ParsedWords> parsed = parse_with_environment(kScancel, words);
-  if (!parsed.is_ok()) return usage_error(kScancel, parsed.status().message());
-  if (is_only_asking(kScancel, parsed.value())) return kOk;
+  const Result<ParsedWords> parsed = parse_with_environment(kCancel, words);
+  if (!parsed.is_ok()) return usage_error(kCancel, parsed.status().message());
+  if (is_only_asking(kCancel, parsed.value())) return kOk;
   const Result<CancelOrder> order = cancel_order(parsed.value());
-  if (!order.is_ok()) return usage_error(kScancel, order.status().message());
+  if (!order.is_ok()) return usage_error(kCancel, order.status().message());
   const std::vector<StepName>& steps = order.value().steps;
   if (steps.empty() || !std::ranges::all_of(steps, is_own_step)) {
-    return usage_error(kScancel, "in an image only steps of its own job, from its script");
+    return usage_error(kCancel, "in an image only steps of its own job, from its script");
   }
   int exit_code = kOk;
   for (const StepName& step : steps) {
