@@ -49,6 +49,10 @@ Status check_is_made(const ClusterState& state, const Sight& sight, const std::s
                    task->array.value);
 }
 
+// Of a group or with a tag there may be few among millions, and no index leads to them: each page
+// looks at so many jobs at most, some tenths of a second, and the next one goes on below them.
+constexpr int64_t kJobsPerScan = 200'000;
+
 // Ranks and reasons say in words what the program did.
 AttemptView visible_attempt(AttemptView view, const std::string& user, const Sight& sight) {
   if (sight.of(user) < Seen::program) {
@@ -154,11 +158,12 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
                               Done<JobPage> done) {
   // What the history cannot filter is matched here, so a page may come out short; `next` is right
   // anyway.
-  auto answer = [this, caller, request, done](Result<std::vector<Job>> jobs, std::string user) {
+  auto answer = [this, caller, request, done](Result<std::vector<Job>> jobs, std::string user,
+                                              JobId down_to) {
     if (!jobs.is_ok()) return done(jobs.status());
     controller_.read(
         caller,
-        [this, request, done, user, jobs = std::move(jobs).value()](
+        [this, request, done, user, down_to, jobs = std::move(jobs).value()](
             const Controller::ReadContext& context, const Actor& actor) {
           const Sight sight = sight_of(context.state, actor);
           JobPage page;
@@ -168,7 +173,9 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
             if (!matches(job, request, user, sight)) continue;
             page.jobs.push_back(visible_view(view_job(context.state, job, context.soft), sight));
           }
-          if (jobs.size() == static_cast<size_t>(request.limit)) page.next = jobs.back().id;
+          const bool is_full = jobs.size() == static_cast<size_t>(request.limit);
+          if (is_full) page.next = jobs.back().id;
+          if (!is_full && down_to.value > 1) page.next = down_to;
           done(std::move(page));
         },
         done);
@@ -191,9 +198,14 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
                        .tag = may_know_tags && !request.tags.empty() ? request.tags.front() : "",
                        .before = request.before,
                        .limit = request.limit};
-        history_->jobs(std::move(query), [answer, user](Result<std::vector<Job>> jobs) {
-          answer(std::move(jobs), user);
-        });
+        if (!query.group.empty() || !query.tag.empty()) {
+          const JobId end = query.before ? query.before : JobId{context.state.last_job().value + 1};
+          query.down_to = JobId{std::max<int64_t>(1, end.value - kJobsPerScan)};
+        }
+        history_->jobs(std::move(query),
+                       [answer, user, down_to = query.down_to](Result<std::vector<Job>> jobs) {
+                         answer(std::move(jobs), user, down_to);
+                       });
       },
       done);
 }

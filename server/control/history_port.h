@@ -26,6 +26,7 @@ struct JobQuery {
   std::string name;
   std::string tag;
   JobId before;     // only older ones: the last id of the page before; none = from the newest
+  JobId down_to;    // none older than this one, itself included; none = to the oldest
   int limit = 100;  // 1 .. kHistoryPageMax
 };
 

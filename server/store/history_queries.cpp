@@ -60,6 +60,7 @@ Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query) {
   if (!query.name.empty()) filter.add("name = $", text_parameter(query.name));
   if (!query.tag.empty()) filter.add("$ = ANY(tags)", text_parameter(query.tag));
   if (query.before) filter.add("id < $::bigint", std::to_string(query.before.value));
+  if (query.down_to) filter.add("id >= $::bigint", std::to_string(query.down_to.value));
   PgSnapshot snapshot(session);
   std::vector<Job> jobs = jobs_of(
       session, filter.select(session, select_list<JobRow>(), "job", "id DESC", query.limit));

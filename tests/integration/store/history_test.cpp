@@ -102,6 +102,9 @@ TEST_F(HistoryTest, PagesJobs) {
     query.before = page.back();
   }
   EXPECT_EQ(paged, expected([](const Job&) { return true; }));
+  const JobId third = paged[2];
+  EXPECT_EQ(ids(jobs({.down_to = third})), std::vector<JobId>(paged.begin(), paged.begin() + 3));
+  EXPECT_EQ(ids(jobs({.before = paged[1], .down_to = third})), std::vector<JobId>{third});
   EXPECT_EQ(jobs({.limit = 0}).status().code(), Code::invalid_argument);
   EXPECT_EQ(jobs({.limit = kHistoryPageMax + 1}).status().code(), Code::invalid_argument);
 }
