@@ -34,6 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Duration kPatience = 60s;  // with a server that is busy or does not lead yet
+// What a server issues begins an hour before its own clock.
+constexpr Duration kClockOffMax = 30min;
 constexpr const char* kDataDir = "/var/lib/hai/agent";
 
 // What is to be written, and where.
@@ -171,6 +173,19 @@ Result<NodeCertificateReply> ask(const JoinCall& call) {
   }
 }
 
+// A certificate that begins tomorrow by this machine's clock would be none, and the token be used.
+Status check_clock(const std::string& server, const std::string& authority) {
+  const auto ahead = ask_clock_ahead(server, {.ca = authority});
+  // What is wrong with the server is told by what is asked of it next.
+  if (!ahead.is_ok() || !ahead.value()) return ok();
+  const Duration off = std::chrono::abs(*ahead.value());
+  if (off <= kClockOffMax) return ok();
+  return failed_precondition(
+      "this machine's clock is {} {} that of {}: let a time service (chrony) set it, then join",
+      format_duration(std::chrono::round<std::chrono::minutes>(off)),
+      ahead.value()->count() < 0 ? "behind" : "ahead of", server);
+}
+
 Status write(const Plan& plan, const NodeCertificateReply& reply, const std::string& key,
              const std::string& authorities, const std::string& config) {
   RETURN_IF_ERROR(keep_reply(plan.files, reply, key, authorities));
@@ -220,6 +235,7 @@ Status join_at(const std::string& server, const std::string& authority, const Pl
   RETURN_IF_ERROR(made.status());
   const Result<AgentIdentity> identity = identity_for(plan);
   RETURN_IF_ERROR(identity.status());
+  RETURN_IF_ERROR(check_clock(server, authority));
   const Result<NodeCertificateReply> reply = ask({.server = server,
                                                   .tls = {.ca = authority},
                                                   .token = token,

@@ -111,8 +111,9 @@ Status not_believed(const std::string& address, const std::string& host, const S
   switch (verdict) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return permission_denied(
-          "{} has expired on {}: its administrator must put a new one in place", what,
-          format_rfc3339(shown.ends));
+          "{} has expired on {}: its administrator must put a new one in place, unless it is this "
+          "machine's clock that is wrong",
+          what, format_rfc3339(shown.ends));
     case X509_V_ERR_CERT_NOT_YET_VALID:
       return permission_denied("{} begins on {}: is this machine's clock right?", what,
                                format_rfc3339(shown.begins));

@@ -3,6 +3,7 @@ that is changed without a lost connection. Real servers and agents over TLS.
 """
 
 import json
+import pathlib
 import re
 import subprocess
 import time
@@ -12,6 +13,7 @@ from cluster import eventually, programs
 from servers import ServersTest
 from tls_test import TlsServers
 
+LIBRARY = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 COMMAND = re.compile(r"^hai-agent join (\S+) --token (\S+) --ca-fingerprint (\S+)$")
 
 
@@ -57,17 +59,18 @@ tls: {{ca: "{folder}/node-ca.crt", certificate: "{folder}/node.pem", key: "{fold
 """
         )
 
-    def agent(self, *words, stdin=""):
+    def agent(self, *words, stdin="", more_environment=None):
         return subprocess.run(
             [str(programs() / "hai-agent"), *map(str, words)],
-            input=stdin, capture_output=True, text=True, timeout=90, env=self.environment(),
+            input=stdin, capture_output=True, text=True, timeout=90,
+            env={**self.environment(), **(more_environment or {})},
         )  # fmt: skip
 
-    def join(self, name, words, *more, stdin=""):
+    def join(self, name, words, *more, **options):
         server, secret, fingerprint = words
         return self.agent(
             "join", server, "--token", secret, "--ca-fingerprint", fingerprint,
-            "--config", self.config(name), *more, stdin=stdin,
+            "--config", self.config(name), *more, **options,
         )  # fmt: skip
 
     def start_joined(self, name, program=None):
@@ -248,6 +251,26 @@ class JoinTest(ServersTest):
         # The token was shown to nobody.
         token = next(t for t in cluster.json("node", "token", "list") if t["nodes"] == "check-1")
         self.assertEqual(token["uses_left"], 1)
+
+    @unittest.skipIf(LIBRARY is None, "needs libfaketime (deploy/packages-tests.txt)")
+    def test_a_machine_whose_clock_is_wrong_keeps_its_token(self):
+        cluster = self.cluster
+        words = cluster.token("clock-1")
+        clock = {"LD_PRELOAD": str(LIBRARY), "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        for offset, sentence in (
+            ("+10800", "this machine's clock is 3h ahead of that of"),
+            ("-2700", "this machine's clock is 45m behind that of"),
+            ("-36000", "begins on .*: is this machine's clock right"),  # before its CA was made
+            ("+400000000", "has expired on .* unless it is this machine's clock that is wrong"),
+        ):
+            with self.subTest(offset=offset):
+                cluster.write_config("clock-1")
+                done = cluster.join("clock-1", words, more_environment={**clock, "FAKETIME": offset})
+                self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertRegex(done.stderr, sentence)
+                self.assertEqual([path.name for path in cluster.folder("clock-1").iterdir()], ["agent.yaml"])
+        self.assertEqual(cluster.join("clock-1", words).returncode, 0)
 
     def test_what_is_asked_of_a_token_is_bounded(self):
         for words, sentence in (

@@ -268,6 +268,8 @@ TEST(HostileHello, OfAnotherProtocolIsRefused) {
   const auto stream = dial_with(world, 0, 99);
   EXPECT_TRUE(stream->is_over);
   EXPECT_THAT(std::string(stream->reason.message()), HasSubstr("speaks protocol 99"));
+  EXPECT_THAT(std::string(stream->reason.message()),
+              HasSubstr("upgrade the package hai-server on the servers"));
 }
 
 TEST(HostileHello, OfARangeOfProtocolsThatIsNone) {
