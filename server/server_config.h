@@ -42,7 +42,7 @@ struct ServerConfig {
   bool plain_text = false;       // served without tls to other machines, where somebody said so
   std::string secrets_key_file;  // "" = nobody can set secrets
   std::vector<std::string> secrets_old_key_files;  // what they sealed still opens
-  Visibility visibility = Visibility::all;
+  Visibility visibility = kVisibilityDefault;
   std::string authority;  // folder of the CA that issues nodes' certificates; "" = none
   Duration node_certificate_life = 30 * Duration(24h);
   OidcConfig oidc;                             // where people may sign in beside tokens
@@ -70,9 +70,11 @@ struct ServerConfig {
 // the same table.
 inline constexpr std::string_view kReloadedServerKeys[] = {
     "archive.",  // of `hai-server archive`, which reads the file itself
-    "history_keep",     "image_registries", "log.file",       "log.level",
-    "logs.keep",        "logs.sweep_every", "logs.user_max",  "munge_create_users",
-    "streams_per_user", "tokens.ttl",       "tokens.ttl_max",
+    "history_keep",      "image_registries",  "log.file",      "log.level",
+    "logs.keep",         "logs.sweep_every",  "logs.user_max", "munge_create_users",
+    "oidc.admin_groups", "oidc.create_users", "oidc.name",     "oidc.operator_groups",
+    "oidc.redirect_url", "streams_per_user",  "tokens.ttl",    "tokens.ttl_max",
+    "visibility",
 };
 
 // invalid_argument with one line per error, each with its line number.

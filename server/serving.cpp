@@ -87,7 +87,7 @@ struct Serving::Impl {
                              .public_quota_nodes = config.default_quota_nodes},
                    config.cluster),
         actions(controller,
-                {.visibility = config.visibility,
+                {.visibility = &visibility,
                  .history = history,
                  .sealer = sealer(),
                  .images = &images,
@@ -96,7 +96,7 @@ struct Serving::Impl {
                             std::function<void(const Status&)> done) {
                        shells.look(node, words, std::move(done));
                      }}),
-        queries(controller, history, feed, config.visibility),
+        queries(controller, history, feed, &visibility),
         advisor(loop, controller, queries, feed, history),
         queue(loop, controller, queries, advisor.estimates()),
         observatory(loop, controller, samples),
@@ -373,6 +373,8 @@ struct Serving::Impl {
     hours.set_keep(now.history_keep);
     if (stored_logs) stored_logs->set_rules(now.log_store.rules, now.log_store.sweep_every);
     sign_in.set_rules(sign_in_rules(now));
+    if (oidc) oidc->set_rules(now.oidc);
+    if (std::exchange(visibility, now.visibility) != now.visibility) streams.look_again();
   }
 
   // nullopt: another server leads, and knows them.
@@ -408,6 +410,7 @@ struct Serving::Impl {
   Loop& loop;
   const ServerConfig config;
   const ServingSecrets secrets;
+  Visibility visibility = config.visibility;  // the config's, as it was last read
   Admission admission;
   CallQueue call_queue{loop};
   RequestMeter calls;                                                        // of gRPC

@@ -48,7 +48,7 @@ struct Submission {
 class Actions {
  public:
   struct Settings {
-    Visibility visibility = Visibility::all;
+    const Visibility* visibility = &kVisibilityDefault;  // what holds now
     History* history = nullptr;
     const Sealer* sealer = nullptr;  // of users' secrets; null = there is no key for it
     ImagePins* images = nullptr;     // null = names of images stay as they are

@@ -34,7 +34,7 @@ void EndedJobs::find(const Caller& caller, const std::vector<JobSpec>& specs,
   if (!actor.is_ok()) return done(std::vector<EndedJob>{});  // the controller says so
   auto search = std::make_shared<Search>();
   search->user = actor.value().user;
-  search->sight = Sight::of(visibility_, state, actor.value());
+  search->sight = Sight::of(*visibility_, state, actor.value());
   for (const JobSpec& spec : specs) {
     for (std::string& job : dependencies_not_in_memory(state, search->user, spec)) {
       search->open.push_back(std::move(job));

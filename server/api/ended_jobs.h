@@ -16,7 +16,7 @@ namespace hai {
 class EndedJobs {
  public:
   // `history` may be null: then nothing is found.
-  EndedJobs(Controller& controller, History* history, Visibility visibility)
+  EndedJobs(Controller& controller, History* history, const Visibility* visibility)
       : controller_(controller), history_(history), visibility_(visibility) {}
 
   // Those of `specs` that are not in memory and that the caller sees; the rest is for the decision
@@ -31,7 +31,7 @@ class EndedJobs {
 
   Controller& controller_;
   History* const history_;
-  const Visibility visibility_;
+  const Visibility* const visibility_;  // what holds now
 };
 
 }  // namespace hai

@@ -47,6 +47,14 @@ OidcSignIn::~OidcSignIn() {
   worker_.reset();
 }
 
+void OidcSignIn::set_rules(const OidcConfig& config) {
+  config_.name = config.name;
+  config_.redirect_url = config.redirect_url;
+  config_.admin_groups = config.admin_groups;
+  config_.operator_groups = config.operator_groups;
+  config_.create_users = config.create_users;
+}
+
 bool OidcSignIn::is_own_path(std::string_view next) {
   if (!next.starts_with('/') || next.starts_with("//") || next.size() > kNextMax) return false;
   // Browsers take a backslash for a slash, and drop what is no character of an address.

@@ -38,6 +38,9 @@ class OidcSignIn final : public SignInProvider {
   OidcSignIn& operator=(const OidcSignIn&) = delete;
 
   const OidcConfig& config() const { return config_; }
+  // Takes what of a config does not concern the provider: the button's name, the way back, which
+  // groups make whom, and whether people may be new. For those who come back from now on.
+  void set_rules(const OidcConfig& config);
 
   // The browser goes to `location` and keeps `ticket`. `next`: where it goes in the end.
   struct Begun {
@@ -83,7 +86,7 @@ class OidcSignIn final : public SignInProvider {
   Result<Person> person_of(const Claims& claims) const;
 
   Loop& loop_;
-  const OidcConfig config_;
+  OidcConfig config_;
   const TicketSeal seal_;
   std::map<std::string, int> under_way_;  // by machine_of()
   std::array<Poll, kPolls> polls_;

@@ -83,28 +83,40 @@ Result<OpenStreams::Place> OpenStreams::open(const Caller& caller, Kind kind, En
 }
 
 void OpenStreams::check() {
+  // Whose jobs everybody sees takes a look at all users: only after one has changed.
+  const int64_t version = callers_.accounts_version();
+  const bool look_at_sight = std::exchange(accounts_seen_, version) != version;
+  check(look_at_sight ? Look::at_limited_sights : Look::at_callers);
+}
+
+void OpenStreams::look_again() { check(Look::at_all_sights); }
+
+void OpenStreams::check(Look look) {
   std::vector<std::string> hashes;
   {
     const std::lock_guard lock(state_->mutex);
     for (const auto& [hash, streams] : state_->streams) hashes.push_back(hash);
   }
-  // Whose jobs everybody sees takes a look at all users: only after one has changed.
-  const int64_t version = callers_.accounts_version();
-  const bool look_at_sight = std::exchange(accounts_seen_, version) != version;
   for (const std::string& hash : hashes) {
-    for (const auto& [end, why] : take_ended(hash, look_at_sight)) end(why);
+    for (const auto& [end, why] : take_ended(hash, look)) end(why);
   }
+}
+
+// An operator's stream shows all, whatever the site says of others.
+bool OpenStreams::may_show_less(const Sight& shows, const Actor& actor, Look look) {
+  return shows.is_limited() || (look == Look::at_all_sights && !actor.is_operator());
 }
 
 // Those of this caller that end now, and why; they are not asked for again.
 std::vector<std::pair<OpenStreams::End, Status>> OpenStreams::take_ended(const std::string& hash,
-                                                                         bool look_at_sight) {
+                                                                         Look look) {
   const Caller caller{.token_hash = hash};
   const Status admitted = callers_.check(caller);
   const std::optional<Actor> actor = callers_.actor_of(caller);
   // Who may see more by now goes on seeing what he asked for.
   std::optional<Sight> as_user;
-  if (actor && look_at_sight) as_user = sight_of_({.user = actor->user, .role = Role::user});
+  if (actor && look != Look::at_callers)
+    as_user = sight_of_({.user = actor->user, .role = Role::user});
   std::vector<std::pair<End, Status>> ended;
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->streams.find(hash);
@@ -115,7 +127,8 @@ std::vector<std::pair<OpenStreams::End, Status>> OpenStreams::take_ended(const s
       stream.was_operator = stream.was_operator || actor->is_operator();
       if (stream.was_operator && !actor->is_operator()) {
         status = permission_denied("{} is no operator any more: connect again", actor->user);
-      } else if (stream.shows->is_limited() && as_user && *as_user != *stream.shows) {
+      } else if (may_show_less(*stream.shows, *actor, look) && as_user &&
+                 *as_user != *stream.shows) {
         status = aborted("what you may see has changed: connect again");
       }
     }

@@ -46,10 +46,15 @@ class OpenStreams {
   Result<Place> open(const Caller& caller, Kind kind, End end, std::optional<Sight> shows = {});
   // Ends the streams of callers who would not be let in now, or not be shown the same.
   void check();
+  // The same when whose jobs people see may be another for all of them.
+  void look_again();
 
  private:
   struct State;
-  std::vector<std::pair<End, Status>> take_ended(const std::string& hash, bool look_at_sight);
+  enum class Look { at_callers, at_limited_sights, at_all_sights };
+  void check(Look look);
+  static bool may_show_less(const Sight& shows, const Actor& actor, Look look);
+  std::vector<std::pair<End, Status>> take_ended(const std::string& hash, Look look);
 
   const CallerBoard& callers_;
   const SightOf sight_of_;

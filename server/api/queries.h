@@ -96,14 +96,15 @@ class Queries {
  public:
   // `history` may be null: then only what is in memory is known.
   Queries(Controller& controller, History* history, EventFeed& feed,
-          Visibility visibility = Visibility::all)
+          const Visibility* visibility = &kVisibilityDefault)
       : controller_(controller), history_(history), feed_(feed), visibility_(visibility) {}
 
   // Whose jobs the actor sees; each answer here heeds it.
   Sight sight_of(const ClusterState& state, const Actor& actor) const {
-    return Sight::of(visibility_, state, actor);
+    return Sight::of(*visibility_, state, actor);
   }
-  Visibility visibility() const { return visibility_; }
+  Visibility visibility() const { return *visibility_; }
+  const Visibility* live_visibility() const { return visibility_; }
 
   // `job` is an id, or a name: the caller's unfinished job of that name, else his latest.
   void get_job(const Caller& caller, const std::string& job, Done<JobView> done);
@@ -162,7 +163,7 @@ class Queries {
   Controller& controller_;
   History* history_;
   EventFeed& feed_;
-  const Visibility visibility_;
+  const Visibility* const visibility_;  // what holds now
 };
 
 }  // namespace hai

@@ -151,7 +151,7 @@ void Queries::list_jobs(const Caller& caller, const JobListRequest& request, Don
     }
     return jobs_of_history(caller, request, std::move(done));
   }
-  scan_jobs(controller_, caller, request, visibility_, std::move(done));
+  scan_jobs(controller_, caller, request, visibility(), std::move(done));
 }
 
 void Queries::jobs_of_history(const Caller& caller, const JobListRequest& request,
@@ -189,7 +189,7 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
         const std::string user =
             request.only_mine || (sees_one && request.user.empty()) ? actor.user : request.user;
         // The history is as far away as the rest of the database: what is in memory has to do.
-        if (context.stale_since) return scan_jobs(controller_, caller, request, visibility_, done);
+        if (context.stale_since) return scan_jobs(controller_, caller, request, visibility(), done);
         // A full page says where it ended, and so that there is a job of that tag.
         const bool may_know_tags = !sight.is_limited() || user == actor.user;
         JobQuery query{.states = request.states,

@@ -10,6 +10,9 @@ enum class Visibility {
   own,   // his own
 };
 
+// Where no config says otherwise.
+inline constexpr Visibility kVisibilityDefault = Visibility::all;
+
 // Whether somebody may not even know that there is a job.
 constexpr bool hides_jobs(Visibility visibility) {
   return visibility == Visibility::team || visibility == Visibility::own;

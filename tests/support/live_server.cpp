@@ -67,6 +67,7 @@ LiveServer::LiveServer(const std::function<void(ServerConfig&, ServingSecrets&)>
   config.knobs.heartbeat = 200ms;
   ServingSecrets secrets{.agent_token = kAgentToken, .admin_token_hash = hash_token(kAdminToken)};
   if (change) change(config, secrets);
+  config_ = config;
   serving_ = std::make_unique<Serving>(
       loop_, store_, nullptr, nullptr, config, std::move(secrets), &audit_, [] {
         return std::map<std::string, int64_t>{{"file", kNotExported}};
@@ -107,6 +108,11 @@ LiveServer::~LiveServer() {
 
 std::string LiveServer::grpc_address() const {
   return fmt::format("127.0.0.1:{}", serving_->grpc_port());
+}
+
+void LiveServer::reload(const std::function<void(ServerConfig&)>& change) {
+  change(config_);
+  on_loop([this] { serving_->reload(config_); });
 }
 
 void LiveServer::on_loop(const std::function<void()>& action) {

@@ -66,6 +66,8 @@ class LiveServer {
 
   Controller& controller() { return serving_->controller(); }  // on the loop's thread
   int64_t calls_under_way() const { return serving_->calls_under_way(); }
+  // As SIGHUP does, with a config that has been changed so.
+  void reload(const std::function<void(ServerConfig&)>& change);
   // Runs on the loop's thread, and waits for it.
   void on_loop(const std::function<void()>& action);
   // Runs it there again and again until it is true; false after 10 s.
@@ -95,6 +97,7 @@ class LiveServer {
   MemDatabase database_{loop_};
   MemStore store_{loop_, database_, "test"};
   KeptAudit audit_{loop_};
+  ServerConfig config_;
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<PretendedRanks> ranks_;
   std::unique_ptr<ServerLink> link_;

@@ -136,9 +136,10 @@ struct Streams : World {
   int looks = 0;  // at whose jobs somebody sees
   OpenStreams streams{board, {.per_user = 3, .logs_per_user = 2}, [this](const Actor& actor) {
                         ++looks;
-                        return Sight::of(Visibility::team, c.state(), actor);
+                        return Sight::of(visibility, c.state(), actor);
                       }};
   std::vector<Status> ends;
+  Visibility visibility = Visibility::team;
 
   Result<OpenStreams::Place> open(OpenStreams::Kind kind = OpenStreams::Kind::other,
                                   std::optional<Sight> shows = {}) {
@@ -214,6 +215,30 @@ TEST(OpenStreams, EndWhenTheirCallerSeesOtherPeoplesJobs) {
   w.streams.check();
   ASSERT_EQ(w.ends.size(), 1u);
   EXPECT_EQ(w.ends[0].code(), Code::aborted);
+}
+
+TEST(OpenStreams, EndWhenTheSiteShowsLess) {
+  Streams w;
+  w.visibility = Visibility::open;
+  const auto events =
+      w.open(OpenStreams::Kind::other, Sight{.of_others = Seen::program, .self = "ann"});
+  w.streams.look_again();
+  EXPECT_TRUE(w.ends.empty()) << "it shows what it did";
+  w.visibility = Visibility::own;
+  w.streams.check();
+  EXPECT_TRUE(w.ends.empty()) << "nobody has told";
+  w.streams.look_again();
+  ASSERT_EQ(w.ends.size(), 1u);
+  EXPECT_EQ(w.ends[0].code(), Code::aborted);
+}
+
+TEST(OpenStreams, OfOperatorsGoOnWhateverTheSiteShowsOthers) {
+  Streams w;
+  w.tell(UserSet{{.name = "ann", .role = Role::operator_}});
+  const auto events = w.open(OpenStreams::Kind::other, Sight{});
+  w.visibility = Visibility::own;
+  w.streams.look_again();
+  EXPECT_TRUE(w.ends.empty());
 }
 
 TEST(OpenStreams, AreSoManyForOneUserWhateverHisTokens) {

@@ -127,6 +127,21 @@ TEST_F(SeenByOwners, AJobOfSomebodyElseDoesNotExist) {
           R"({"before": ")" + id + R"("})");
 }
 
+// Each part that asks whose jobs are seen asks anew.
+TEST_F(SeenByAll, AConfigThatIsReadAgainHidesAtOnce) {
+  const std::string at = "/api/v1/jobs/" + std::to_string(anns_job_);
+  EXPECT_GE(tellers(bob_), 3) << "rows are seen";
+  server_.reload([](ServerConfig& config) { config.visibility = Visibility::own; });
+  told_.clear();
+  EXPECT_EQ(tellers(bob_), 0) << told_;
+  EXPECT_GE(tellers(ann_), 3) << "she sees her own";
+  EXPECT_EQ(ask("GET", at, "", "", bob_).status, 404);
+  EXPECT_EQ(ask("POST", at + "/stop", "{}", "", bob_).status, 404);
+  server_.reload([](ServerConfig& config) { config.visibility = Visibility::all; });
+  EXPECT_EQ(ask("GET", at, "", "", bob_).status, 200);
+  EXPECT_EQ(ask("POST", at + "/stop", "{}", "", bob_).status, 403);
+}
+
 TEST_F(SeenByOwners, WhatMayBeKnownIsThere) {
   const json cluster = ask("GET", "/api/v1/cluster", "", "", bob_).content();
   EXPECT_GT(cluster["gpus"].value("used", 0), 0) << "totals stay";
