@@ -74,7 +74,7 @@ static Result<Job> find_task(PgSession& session, const ArrayTask& task) {
   if (!array.is_ok()) return array.status();
   PgFilter filter("task");
   filter.add("user_name = $", array.value().user);
-  filter.add("left(name, 200) = left($, 200)", array.value().spec->name);
+  filter.add(kBeginOfName, array.value().spec->name);
   filter.add("id > $::bigint", std::to_string(task.array.value));
   filter.add("rest -> 'array_task' ->> 'array' = $", std::to_string(task.array.value));
   filter.add("rest -> 'array_task' ->> 'index' = $", std::to_string(task.index));
@@ -99,7 +99,7 @@ Result<Job> find_job(PgSession& session, const JobKey& key) {
     filter.add("id = $::bigint", std::to_string(key.job.value));
   } else {
     filter.add("user_name = $", text_parameter(key.user));
-    filter.add("left(name, 200) = left($, 200)", text_parameter(key.name));
+    filter.add(kBeginOfName, text_parameter(key.name));
     filter.add("name = $", text_parameter(key.name));
   }
   PgSnapshot snapshot(session);

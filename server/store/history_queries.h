@@ -8,6 +8,10 @@
 
 namespace hai {
 
+// A condition on a job's name in the words of the index job_by_name: PostgreSQL passes by an index
+// of another collation, and would read all jobs of the user.
+inline constexpr const char* kBeginOfName = "left(name, 200) COLLATE \"C\" = left($, 200)";
+
 Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query);
 Result<Job> find_job(PgSession& session, const JobKey& key);
 Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job);

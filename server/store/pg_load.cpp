@@ -13,6 +13,7 @@ namespace {
 // Read on one thread while the next ones come.
 constexpr size_t kPageBytes = 1 << 20;
 constexpr size_t kRowBytesMin = 256;  // a guess, for reserving
+constexpr int kJobsWithRequestsMax = 50'000;
 
 // By the index on (state, id), whatever the size of the history.
 std::string select_jobs(const std::vector<JobState>& states) {
@@ -122,11 +123,12 @@ std::vector<Row> read_all(PgSession& session, std::string_view which) {
 }
 
 std::vector<AnsweredRequest> load_requests(PgSession& session) {
-  // By the primary key, so that its cost does not follow the history.
-  PgResult rows =
-      session.run(fmt::format("SELECT id, user_name, request_id FROM job WHERE request_id <> ''"
-                              " ORDER BY id DESC LIMIT {}",
-                              kAnsweredRequestsMax));
+  // By the primary key, and not beyond so many jobs: where few have a request id, as tasks of
+  // arrays, the others lie anywhere in the history, and a start would read it all.
+  PgResult rows = session.run(
+      fmt::format("SELECT id, user_name, request_id FROM job WHERE request_id <> ''"
+                  " AND id > (SELECT coalesce(max(id), 0) FROM job) - {} ORDER BY id DESC LIMIT {}",
+                  kJobsWithRequestsMax, kAnsweredRequestsMax));
   std::vector<AnsweredRequest> requests(static_cast<size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     PgCells cells(rows, row);

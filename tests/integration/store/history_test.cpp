@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/store/history_queries.h"
 #include "tests/integration/store/store_fixture.h"
 
 namespace hai {
@@ -107,6 +108,22 @@ TEST_F(HistoryTest, PagesJobs) {
   EXPECT_EQ(ids(jobs({.before = paged[1], .down_to = third})), std::vector<JobId>{third});
   EXPECT_EQ(jobs({.limit = 0}).status().code(), Code::invalid_argument);
   EXPECT_EQ(jobs({.limit = kHistoryPageMax + 1}).status().code(), Code::invalid_argument);
+}
+
+TEST_F(HistoryTest, AnIndexLeadsToTheJobsOfAName) {
+  std::string condition = kBeginOfName;
+  condition.replace(condition.find('$'), 1, "'train'");
+  PgSession session({.conninfo = conninfo_});
+  const PgResult plan = session.run(
+      "BEGIN; DROP INDEX job_by_user; SET LOCAL enable_seqscan = off;"
+      " EXPLAIN SELECT id FROM job WHERE user_name = 'ann' AND " +
+      condition);
+  std::string conditions_of_index;
+  for (int row = 0; row < plan.size(); ++row) {
+    if (plan.text(row, 0).find("Index Cond") != std::string_view::npos)
+      conditions_of_index += plan.text(row, 0);
+  }
+  EXPECT_THAT(conditions_of_index, testing::HasSubstr("left"));
 }
 
 TEST_F(HistoryTest, FindsOneJob) {
