@@ -1,5 +1,6 @@
-// hai ca: the certificate authority as people see it. Its key is with the servers, so that what
-// changes it is done there (hai-server ca).
+// hai ca: the certificate authority as people see it. Its key is on the servers' machines, and no
+// call of theirs touches it: a server that rewrote its own folder would leave the others with the
+// old one. So the CA is changed there, by `hai-server ca`.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -94,21 +95,30 @@ int show_authorities(Session& session, OutputFormat output) {
 }  // namespace
 
 void add_ca(CLI::App& app, Session& session) {
-  CLI::App* ca = app.add_subcommand("ca", "Show the certificate authority of the cluster")
-                     ->group("Administration");
+  CLI::App* ca =
+      app.add_subcommand("ca",
+                         "Show the certificate authority of the cluster, take back what it gave")
+          ->group("Administration");
   ca->require_subcommand(1);
   session.help[ca] = {
-      .details =
-          "The CA's key is with the servers: `hai-server ca rotate DIR` there changes the CA, "
-          "`hai node revoke NODE` takes a node's certificates back, and `hai node identities` "
-          "lists them.",
+      .details = "`hai node identities` lists the certificates that nodes were given.",
       .examples = {
-          {"hai ca show", "its fingerprint, until when it holds, how many nodes have joined"}}};
+          {"hai ca show", "its fingerprint, until when it holds, how many nodes have joined"},
+          {"hai ca revoke node-7 --reason 'stolen disk'", "the same as hai node revoke"},
+          {"hai ca rotate", "what to do where the CA's key is"}}};
   CLI::App* verb = ca->add_subcommand(
       "show", "Show the CA that this context believes, and how many nodes have joined under it");
   const auto output = std::make_shared<OutputFormat>(OutputFormat::table);
   add_output_option(*verb, *output);
   verb->callback([&session, output] { session.exit_code = show_authorities(session, *output); });
+  add_node_revoke(*ca, session);
+  ca->add_subcommand("rotate", "Refuse, and say what to do: the CA is changed where its key is")
+      ->callback([&session] {
+        session.exit_code = session.fail(failed_precondition(
+            "the CA is changed where its key is: on a server's machine run `hai-server ca rotate "
+            "DIR` with the folder that `tls.authority` of server.yaml names, and go on as "
+            "docs/operations/tls.md says (no connection is lost)"));
+      });
 }
 
 }  // namespace hai::cli

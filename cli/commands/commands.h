@@ -38,6 +38,7 @@ void add_move(CLI::App& app, Session& session);
 void add_edit(CLI::App& app, Session& session);
 void add_rerun(CLI::App& app, Session& session);
 void add_node(CLI::App& app, Session& session);
+void add_node_revoke(CLI::App& app, Session& session);  // of `hai node` and of `hai ca`
 void add_node_verbs(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_priority(CLI::App& app, Session& session);

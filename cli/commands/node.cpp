@@ -178,6 +178,15 @@ void add_token_verbs(CLI::App& node, Session& session,
 
 }  // namespace
 
+void add_node_revoke(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<NodeOptions>();
+  CLI::App* verb =
+      app.add_subcommand("revoke", "Believe no certificate any more that the node has");
+  verb->add_option("NODE", options->name, "the node's name")->required();
+  verb->add_option("--reason", options->reason, "for the event log");
+  verb->callback([&session, options] { session.exit_code = revoke(session, *options); });
+}
+
 void add_node(CLI::App& app, Session& session) {
   CLI::App* node = app.add_subcommand("node",
                                       "Let machines join as nodes, set what they are for, remove "
@@ -196,11 +205,7 @@ void add_node(CLI::App& app, Session& session) {
                     "it is listed no more; its jobs stay in the history"},
                    {"hai node identities", "whose certificate holds until when"}}};
   add_token_verbs(*node, session, options);
-  CLI::App* revoke_verb =
-      node->add_subcommand("revoke", "Believe no certificate any more that the node has");
-  revoke_verb->add_option("NODE", options->name, "the node's name")->required();
-  revoke_verb->add_option("--reason", options->reason, "for the event log");
-  revoke_verb->callback([&session, options] { session.exit_code = revoke(session, *options); });
+  add_node_revoke(*node, session);
   add_node_control(
       *node, session,
       {.verb = "remove",

@@ -176,6 +176,8 @@ TABLE = {
     "node identities": [("x", USAGE, "'x'")],
     "ca": [("", USAGE, "needs a verb"), ("shwo", USAGE, "did you mean show?")],
     "ca show": [("x", USAGE, "'x'")],
+    "ca revoke": [("", USAGE, "needs NODE"), ("nobody", NOT_FOUND, "nobody")],
+    "ca rotate": [("", REFUSED, "`hai-server ca rotate DIR`"), ("x", USAGE, "'x'")],
     "node revoke": [("", USAGE, "needs NODE"), ("nobody", NOT_FOUND, "nobody")],
     "node token": [("", USAGE, "create, list, revoke")],
     "node token create": [("", USAGE, "needs NODES"), ("n1 --uses 0", USAGE, "--uses")],

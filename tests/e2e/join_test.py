@@ -2,15 +2,18 @@
 that is changed without a lost connection. Real servers and agents over TLS.
 """
 
+import http.client
 import json
+import os
 import pathlib
 import re
 import subprocess
+import threading
 import time
 import unittest
 
 from cluster import eventually, programs
-from servers import ServersTest
+from servers import TOKEN, ServersTest
 from tls_test import TlsServers
 
 LIBRARY = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
@@ -329,6 +332,26 @@ class JoinTest(ServersTest):
         self.assertEqual(cluster.hai("node", "identities").code, 0)
 
 
+class Lines:
+    """What has come of a stream so far, read beside the test."""
+
+    def __init__(self, stream):
+        self.ended = False
+        self.lines = []
+        threading.Thread(target=self.read, args=(stream,), daemon=True).start()
+
+    def read(self, stream):
+        try:
+            for line in stream:
+                self.lines.append(line)
+        except (OSError, ValueError):
+            pass
+        self.ended = True
+
+    def count(self, begin):
+        return sum(line.startswith(begin) for line in list(self.lines))
+
+
 class RenewalTest(unittest.TestCase):
     def setUp(self):
         self.cluster = JoinServers(life="15s")
@@ -359,10 +382,34 @@ class RenewalTest(unittest.TestCase):
         self.assertEqual((cluster.job(job)["state"], cluster.job(job)["attempt"]), ("running", 1))
         self.assertIn("certificate_renewed", cluster.log_of("node-1"))
 
-    def test_the_ca_is_changed_under_a_connected_agent(self):
+    def events(self):
+        """The stream of events, over a connection of HTTPS that is made once."""
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1", self.cluster.servers[0].http, timeout=90, context=self.cluster.browser()
+        )
+        self.addCleanup(connection.close)
+        connection.request("GET", "/api/v1/events?after=0", headers={"Authorization": f"Bearer {TOKEN}"})
+        answer = connection.getresponse()
+        self.assertEqual(answer.status, 200)
+        return answer
+
+    def connections(self, process):
+        """Its sockets of TCP that are connected: one that was lost and made again is another one."""
+        inodes = {os.readlink(fd) for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()}
+        rows = [row.split() for name in ("tcp", "tcp6")
+                for row in pathlib.Path(f"/proc/net/{name}").read_text().splitlines()[1:]]  # fmt: skip
+        return {row[9] for row in rows if row[3] == "01" and f"socket:[{row[9]}]" in inodes}
+
+    def test_the_ca_is_changed_under_a_connected_agent_and_people(self):
         cluster = self.cluster
-        job = cluster.exec("sleep 1000", "-n", "1")
+        job = cluster.exec("while sleep 0.2; do date +%s; done", "-n", "1")
         cluster.wait_running(job)
+        follower = cluster.start_hai("logs", "-f", job)
+        lines = Lines(follower.stdout)
+        events = Lines(self.events())
+        eventually("log and events are followed", lambda: lines.count("") and events.count(b"data:"))
+        followed = self.connections(follower)
+        self.assertTrue(followed)
         folder = cluster.folder("node-1")
         before = self.authority_of(folder / "node.pem")
         cluster.authority("rotate", cluster.ca)
@@ -389,6 +436,13 @@ class RenewalTest(unittest.TestCase):
                    and cluster.count("node-1", "certificate_renewed") > renewed, 40)  # fmt: skip
         self.assertEqual(cluster.count("node-1", "server_connected"), 1, "no connection was lost")
         self.assertEqual((cluster.job(job)["state"], cluster.job(job)["attempt"]), ("running", 1))
+        # Nor one of people, whom nobody has told of the new CA: what comes now comes by the old ones.
+        had = lines.count(""), events.count(b"data:")
+        cluster.exec("true", "-n", "1")
+        eventually("the log goes on", lambda: lines.count("") > had[0])
+        eventually("the events go on", lambda: events.count(b"data:") > had[1])
+        self.assertEqual(self.connections(follower), followed)
+        self.assertFalse(lines.ended or events.ended)
         # A new connection goes by the new CA on both sides.
         cluster.end_agent("node-1")
         cluster.start_joined("node-1")
