@@ -87,7 +87,7 @@ struct Serving::Impl {
                              .public_quota_nodes = config.default_quota_nodes},
                    config.cluster),
         actions(controller,
-                {.visibility = &visibility,
+                {.sights = sights,
                  .history = history,
                  .sealer = sealer(),
                  .images = &images,
@@ -96,7 +96,7 @@ struct Serving::Impl {
                             std::function<void(const Status&)> done) {
                        shells.look(node, words, std::move(done));
                      }}),
-        queries(controller, history, feed, &visibility),
+        queries(controller, history, feed, sights),
         advisor(loop, controller, queries, feed, history),
         queue(loop, controller, queries, advisor.estimates()),
         observatory(loop, controller, samples),
@@ -157,6 +157,7 @@ struct Serving::Impl {
                 .oidc = oidc.get(),
                 .web = web,
                 .has_status_page = config.status_page}) {
+    sights.follow(feed);
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       // A revoked token ends its streams at once, not in the middle of what is told here.
       if (callers.follow(durable, state)) loop.post([this] { streams.check(); });
@@ -374,7 +375,7 @@ struct Serving::Impl {
     if (stored_logs) stored_logs->set_rules(now.log_store.rules, now.log_store.sweep_every);
     sign_in.set_rules(sign_in_rules(now));
     if (oidc) oidc->set_rules(now.oidc);
-    if (std::exchange(visibility, now.visibility) != now.visibility) streams.look_again();
+    if (sights.change(now.visibility)) streams.look_again();
   }
 
   // nullopt: another server leads, and knows them.
@@ -410,7 +411,6 @@ struct Serving::Impl {
   Loop& loop;
   const ServerConfig config;
   const ServingSecrets secrets;
-  Visibility visibility = config.visibility;  // the config's, as it was last read
   Admission admission;
   CallQueue call_queue{loop};
   RequestMeter calls;                                                        // of gRPC
@@ -418,6 +418,7 @@ struct Serving::Impl {
   UnreadCalls unread;                                                        // of gRPC
   AgentGateway gateway;
   EventFeed feed;
+  Sights sights{config.visibility};
   StandingBoard board;
   CallerBoard callers{[this] { return loop.wall_now(); }};
   OpenStreams streams{callers, stream_limits(config), [this](const Actor& actor) {

@@ -129,11 +129,11 @@ void Actions::change(const Caller& caller, Command command, Done<CommandReply> d
 }
 
 Status Actions::check_seen(const Caller& caller, const std::vector<std::string>& jobs) const {
-  if (!hides_jobs(*settings_.visibility)) return ok();
+  if (!hides_jobs(settings_.sights.visibility())) return ok();
   const ClusterState& state = controller_.state();
   const Result<Actor> actor = authenticate(state, caller, controller_.soft_facts().now);
   if (!actor.is_ok()) return ok();  // the controller says so, or that it does not lead
-  return Sight::of(*settings_.visibility, state, actor.value()).check(state, jobs);
+  return settings_.sights.of(state, actor.value()).check(state, jobs);
 }
 
 void Actions::set_secret(const Caller& caller, const std::string& name,

@@ -12,7 +12,7 @@
 #include "server/api/ended_jobs.h"
 #include "server/api/image_pins.h"
 #include "server/api/launch_look.h"
-#include "server/api/sight.h"
+#include "server/api/sights.h"
 #include "server/api/source.h"
 #include "server/api/store_shares.h"
 #include "server/auth/seal.h"
@@ -48,7 +48,7 @@ struct Submission {
 class Actions {
  public:
   struct Settings {
-    const Visibility* visibility = &kVisibilityDefault;  // what holds now
+    Sights sights = Sights();
     History* history = nullptr;
     const Sealer* sealer = nullptr;  // of users' secrets; null = there is no key for it
     ImagePins* images = nullptr;     // null = names of images stay as they are
@@ -58,7 +58,7 @@ class Actions {
   Actions(Controller& controller, const Settings& settings)
       : controller_(controller),
         settings_(settings),
-        ended_jobs_(controller, settings.history, settings.visibility),
+        ended_jobs_(controller, settings.history, settings.sights),
         shares_(controller) {}
 
   // Validates, then submits.

@@ -95,7 +95,7 @@ void Actions::submit_checked(const Caller& caller, Submission submission,
                              std::vector<EndedJob> history, Done<CommandReply> done) {
   JobSpec& spec = submission.spec;
   Status status = submission.image;
-  if (status.is_ok()) status = check_sharing(settings_.visibility, spec);
+  if (status.is_ok()) status = check_sharing(settings_.sights.visibility(), spec);
   if (status.is_ok()) {
     status = seal_for(controller_, caller, settings_.sealer, submission.request_id, spec);
   }

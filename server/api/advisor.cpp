@@ -60,7 +60,7 @@ Advisor::Advisor(Loop& loop, Controller& controller, Queries& queries, EventFeed
     : loop_(loop),
       controller_(controller),
       queries_(queries),
-      ended_jobs_(controller, history, queries.live_visibility()),
+      ended_jobs_(controller, history, queries.sights()),
       estimates_(controller, feed, history) {
   arm_practice();
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/whole_number.h"
-#include "server/api/sight.h"
 #include "server/control/verbs/decide.h"
 #include "server/control/verbs/dependencies.h"
 
@@ -34,7 +33,7 @@ void EndedJobs::find(const Caller& caller, const std::vector<JobSpec>& specs,
   if (!actor.is_ok()) return done(std::vector<EndedJob>{});  // the controller says so
   auto search = std::make_shared<Search>();
   search->user = actor.value().user;
-  search->sight = Sight::of(*visibility_, state, actor.value());
+  search->sight = sights_.of(state, actor.value());
   for (const JobSpec& spec : specs) {
     for (std::string& job : dependencies_not_in_memory(state, search->user, spec)) {
       search->open.push_back(std::move(job));

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "server/api/sights.h"
 #include "server/api/source.h"
-#include "server/api/visibility.h"
 #include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
 
@@ -16,8 +16,8 @@ namespace hai {
 class EndedJobs {
  public:
   // `history` may be null: then nothing is found.
-  EndedJobs(Controller& controller, History* history, const Visibility* visibility)
-      : controller_(controller), history_(history), visibility_(visibility) {}
+  EndedJobs(Controller& controller, History* history, Sights sights)
+      : controller_(controller), history_(history), sights_(std::move(sights)) {}
 
   // Those of `specs` that are not in memory and that the caller sees; the rest is for the decision
   // to refuse. At once where all are in memory, as mostly. resource_exhausted if there are too
@@ -31,7 +31,7 @@ class EndedJobs {
 
   Controller& controller_;
   History* const history_;
-  const Visibility* const visibility_;  // what holds now
+  const Sights sights_;
 };
 
 }  // namespace hai

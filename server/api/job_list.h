@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "server/api/sight.h"
+#include "server/api/sights.h"
 #include "server/api/source.h"
 #include "server/control/engine/controller.h"
 
@@ -73,6 +73,6 @@ JobView visible_view(JobView view, const Sight& sight);
 
 // From memory alone. On the loop's thread.
 void scan_jobs(Controller& controller, const Caller& caller, JobListRequest request,
-               Visibility visibility, Done<JobPage> done);
+               const Sights& sights, Done<JobPage> done);
 
 }  // namespace hai

@@ -15,12 +15,12 @@ constexpr int kReasonCost = 8;     // what finding a reason costs, in jobs looke
 // Runs to its end by itself: each slice asks for the next one.
 class JobScan : public std::enable_shared_from_this<JobScan> {
  public:
-  JobScan(Controller& controller, Caller caller, JobListRequest request, Visibility visibility,
+  JobScan(Controller& controller, Caller caller, JobListRequest request, const Sights& sights,
           Done<JobPage> done)
       : controller_(controller),
         caller_(std::move(caller)),
         request_(std::move(request)),
-        visibility_(visibility),
+        sights_(sights),
         done_(std::move(done)),
         best_(Before{request_.order.descending}) {
     if (request_.order.is_newest_first() && !request_.count_all) below_ = request_.before;
@@ -44,7 +44,7 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
   };
 
   void slice(const Controller::ReadContext& context, const Actor& actor) {
-    if (!sight_) sight_ = Sight::of(visibility_, context.state, actor);
+    if (!sight_) sight_ = sights_.of(context.state, actor);
     const std::string& user = request_.only_mine ? actor.user : request_.user;
     const auto& jobs = context.state.jobs();
     auto it = below_ ? jobs.lower_bound(below_) : jobs.end();
@@ -113,7 +113,7 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
   Controller& controller_;
   const Caller caller_;
   const JobListRequest request_;
-  const Visibility visibility_;
+  const Sights sights_;
   std::optional<Sight> sight_;  // of the first slice
   const Done<JobPage> done_;
   JobId below_;
@@ -124,8 +124,8 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
 }  // namespace
 
 void scan_jobs(Controller& controller, const Caller& caller, JobListRequest request,
-               Visibility visibility, Done<JobPage> done) {
-  std::make_shared<JobScan>(controller, caller, std::move(request), visibility, std::move(done))
+               const Sights& sights, Done<JobPage> done) {
+  std::make_shared<JobScan>(controller, caller, std::move(request), sights, std::move(done))
       ->next();
 }
 

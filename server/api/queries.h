@@ -11,7 +11,7 @@
 #include "server/api/attempt_view.h"
 #include "server/api/event_view.h"
 #include "server/api/job_list.h"
-#include "server/api/sight.h"
+#include "server/api/sights.h"
 #include "server/api/source.h"
 #include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
@@ -95,16 +95,15 @@ ClusterSummary summarize(const Controller::ReadContext& context);
 class Queries {
  public:
   // `history` may be null: then only what is in memory is known.
-  Queries(Controller& controller, History* history, EventFeed& feed,
-          const Visibility* visibility = &kVisibilityDefault)
-      : controller_(controller), history_(history), feed_(feed), visibility_(visibility) {}
+  Queries(Controller& controller, History* history, EventFeed& feed, Sights sights = Sights())
+      : controller_(controller), history_(history), feed_(feed), sights_(std::move(sights)) {}
 
   // Whose jobs the actor sees; each answer here heeds it.
   Sight sight_of(const ClusterState& state, const Actor& actor) const {
-    return Sight::of(*visibility_, state, actor);
+    return sights_.of(state, actor);
   }
-  Visibility visibility() const { return *visibility_; }
-  const Visibility* live_visibility() const { return visibility_; }
+  const Sights& sights() const { return sights_; }
+  Visibility visibility() const { return sights_.visibility(); }
 
   // `job` is an id, or a name: the caller's unfinished job of that name, else his latest.
   void get_job(const Caller& caller, const std::string& job, Done<JobView> done);
@@ -163,7 +162,7 @@ class Queries {
   Controller& controller_;
   History* history_;
   EventFeed& feed_;
-  const Visibility* const visibility_;  // what holds now
+  const Sights sights_;
 };
 
 }  // namespace hai

@@ -40,21 +40,18 @@ Title title_at(std::string_view text) {
 
 }  // namespace
 
-Sight Sight::of(Visibility visibility, const ClusterState& state, const Actor& actor) {
-  if (actor.is_operator()) return {};
-  const Seen of_others = visibility == Visibility::open ? Seen::program
-                         : hides_jobs(visibility)       ? Seen::nothing
-                                                        : Seen::row;
-  Sight sight{.of_others = of_others, .self = actor.user};
-  const User* self = state.find_user(actor.user);
-  if (visibility == Visibility::own || self == nullptr || self->groups.empty()) return sight;
-  for (const auto& [name, user] : state.users()) {
-    const bool is_teammate = std::ranges::any_of(user.groups, [&](const std::string& group) {
-      return std::ranges::find(self->groups, group) != self->groups.end();
-    });
-    if (is_teammate && name != actor.user) sight.team.insert(name);
-  }
-  return sight;
+bool Team::contains(const std::string& user) const {
+  return std::ranges::any_of(groups_, [&](const auto& group) { return group->contains(user); });
+}
+
+std::set<std::string_view> Team::names() const {
+  std::set<std::string_view> all;
+  for (const auto& group : groups_) all.insert(group->begin(), group->end());
+  return all;
+}
+
+bool Team::operator==(const Team& other) const {
+  return groups_ == other.groups_ || names() == other.names();
 }
 
 Seen Sight::of(const std::string& user) const {

@@ -4,14 +4,16 @@
 // does not exist, and sentences about his own jobs do not name it. Of a row he learns who, how
 // large, in what state, where, and why it waits, but not what it runs nor what its program said.
 
+#include <initializer_list>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "common/job_spec.h"
 #include "server/api/visibility.h"
-#include "server/control/command.h"
 #include "server/model/cluster_state.h"
 
 namespace hai {
@@ -25,13 +27,31 @@ enum class Seen {
   all,      // its environments and secrets' names, too
 };
 
-// As of one moment; a value for any thread.
+// Those who share a group with somebody, himself among them. Groups that nobody has changed
+// meanwhile are the same objects in all teams.
+class Team {
+ public:
+  using Names = std::unordered_set<std::string>;
+
+  Team() = default;
+  Team(std::initializer_list<std::string> names) { add(std::make_shared<const Names>(names)); }
+  void add(std::shared_ptr<const Names> group) { groups_.push_back(std::move(group)); }
+
+  bool empty() const { return groups_.empty(); }
+  bool contains(const std::string& user) const;
+  bool operator==(const Team& other) const;  // the same people
+
+ private:
+  std::set<std::string_view> names() const;
+
+  std::vector<std::shared_ptr<const Names>> groups_;
+};
+
+// As of one moment, as Sights gives it; a value for any thread.
 struct Sight {
   Seen of_others = Seen::all;  // of the jobs of whoever is named below neither as `self` nor `team`
   std::string self = {};
-  std::set<std::string> team = {};
-
-  static Sight of(Visibility visibility, const ClusterState& state, const Actor& actor);
+  Team team = {};
 
   // What he sees of any job of this user; "" = it is not known whose it is.
   Seen of(const std::string& user) const;

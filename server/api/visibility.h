@@ -1,5 +1,5 @@
 #pragma once
-// Whose jobs people see, as the server's config says it; what follows from it is in sight.h.
+// Whose jobs people see, as the server's config says it; what follows from it is in sights.h.
 
 namespace hai {
 

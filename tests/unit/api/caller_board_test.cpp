@@ -4,6 +4,7 @@
 
 #include "server/api/failure_limit.h"
 #include "server/api/open_streams.h"
+#include "server/api/sights.h"
 #include "server/control/verbs/tokens.h"
 #include "tests/support/builders.h"
 
@@ -136,7 +137,7 @@ struct Streams : World {
   int looks = 0;  // at whose jobs somebody sees
   OpenStreams streams{board, {.per_user = 3, .logs_per_user = 2}, [this](const Actor& actor) {
                         ++looks;
-                        return Sight::of(visibility, c.state(), actor);
+                        return Sights(visibility).of(c.state(), actor);
                       }};
   std::vector<Status> ends;
   Visibility visibility = Visibility::team;
@@ -205,8 +206,9 @@ TEST(OpenStreams, EndWhenTheirCallerSeesOtherPeoplesJobs) {
   Streams w;
   w.tell(UserSet{{.name = "ann", .groups = {"vision"}}});
   w.tell(UserSet{{.name = "bob", .groups = {"vision"}}});
-  const auto events = w.open(OpenStreams::Kind::other,
-                             Sight{.of_others = Seen::nothing, .self = "ann", .team = {"bob"}});
+  const auto events =
+      w.open(OpenStreams::Kind::other,
+             Sight{.of_others = Seen::nothing, .self = "ann", .team = {"ann", "bob"}});
   w.streams.check();
   w.streams.check();
   EXPECT_TRUE(w.ends.empty());

@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include "common/rng.h"
+#include "server/api/event_feed.h"
 #include "server/api/event_filter.h"
 #include "server/api/event_view.h"
 #include "server/api/job_list.h"
+#include "server/api/sights.h"
 #include "server/store/json_codec.h"
 #include "tests/support/builders.h"
 
@@ -25,7 +28,7 @@ const Actor kAnn{.user = "ann"};
 TEST(Sight, IsAsTheSiteSays) {
   const Cluster c = people();
   const auto seen = [&](Visibility visibility, const Actor& actor) {
-    const Sight sight = Sight::of(visibility, c.state(), actor);
+    const Sight sight = Sights(visibility).of(c.state(), actor);
     std::vector<Seen> of;
     for (const char* user : {"ann", "bob", "eve", ""}) of.push_back(sight.of(user));
     return of;
@@ -49,7 +52,7 @@ TEST(Sight, OfOneSelfIsNotEmptyWithoutGroups) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.emit(UserSet{{.name = "zoe"}});
   c.emit(UserSet{{.name = "yan"}});
-  const Sight sight = Sight::of(Visibility::team, c.state(), {.user = "zoe"});
+  const Sight sight = Sights(Visibility::team).of(c.state(), {.user = "zoe"});
   EXPECT_TRUE(sight.sees("zoe"));
   EXPECT_FALSE(sight.sees("yan")) << "that both are in no group makes them no team";
 }
@@ -79,7 +82,7 @@ TEST(Sight, OfASharedJobHasItsLogsForTheOwnersUserGroup) {
   const auto seen = [&](Visibility visibility) {
     std::vector<Seen> of;
     for (const char* user : {"ann", "bob", "eve"}) {
-      of.push_back(Sight::of(visibility, c.state(), {.user = user}).of("bob", spec));
+      of.push_back(Sights(visibility).of(c.state(), {.user = user}).of("bob", spec));
     }
     return of;
   };
@@ -93,6 +96,54 @@ TEST(Sight, OfASharedJobHasItsLogsForTheOwnersUserGroup) {
   EXPECT_EQ(check_sharing(Visibility::own, spec).code(), Code::failed_precondition);
   EXPECT_TRUE(check_sharing(Visibility::team, spec).is_ok());
   EXPECT_TRUE(check_sharing(Visibility::own, spec_of_words()).is_ok());
+}
+
+// What is kept from the events is what a look at all users would find, whatever happens to them.
+TEST(Sights, OfAFeedAreWhatTheStateSays) {
+  Cluster c = people();
+  EventFeed feed;
+  Sights followed(Visibility::team);
+  followed.follow(feed);
+  const Sights looks(Visibility::team);
+  int64_t seq = 0;
+  const auto tell = [&](const EventBody& body) {
+    c.emit(body);
+    feed.durable({{.seq = ++seq, .body = body}}, c.state());
+  };
+  const auto user = [](uint64_t number) { return "user-" + std::to_string(number); };
+  EXPECT_EQ(followed.of(c.state(), kAnn), looks.of(c.state(), kAnn)) << "nobody has told it yet";
+  tell(EpochStarted{Epoch{2}});
+  EXPECT_TRUE(followed.of(c.state(), kAnn).sees("bob"));
+  const Sight before = followed.of(c.state(), kAnn);
+  Rng random(7);
+  int teams = 0;
+  for (int i = 0; i < 500; ++i) {
+    const std::string name = user(random.below(8));
+    if (random.below(4) == 0 && c.state().find_user(name) != nullptr) {
+      tell(UserRemoved{name});
+    } else {
+      User one{.name = name};
+      for (uint64_t left = random.below(3); left > 0; --left) {
+        one.groups.push_back("group-" + std::to_string(random.below(5)));
+      }
+      tell(UserSet{one});
+    }
+    for (uint64_t number = 0; number < 9; ++number) {
+      const Actor actor{.user = user(number)};
+      const Sight sight = followed.of(c.state(), actor);
+      const Sight found = looks.of(c.state(), actor);
+      ASSERT_EQ(sight, found) << "after change " << i << ", of " << actor.user;
+      for (uint64_t other = 0; other < 9; ++other) {
+        ASSERT_EQ(sight.sees(user(other)), found.sees(user(other)));
+      }
+      teams += sight.team.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(teams, 100);
+  EXPECT_TRUE(before.sees("bob")) << "it is of its moment";
+  tell(UserSet{{.name = "bob"}});
+  EXPECT_TRUE(before.sees("bob"));
+  EXPECT_FALSE(followed.of(c.state(), kAnn).sees("bob"));
 }
 
 TEST(Sight, CleansSentencesOfOthersJobs) {
@@ -115,7 +166,7 @@ TEST(Sight, CleansSentencesOfOthersJobs) {
 TEST(Sight, ChecksNumbersOnly) {
   Cluster c = people();
   const JobId job = c.submit(hai::test::job("plan").user("eve"));
-  const Sight ann = Sight::of(Visibility::own, c.state(), kAnn);
+  const Sight ann = Sights(Visibility::own).of(c.state(), kAnn);
   const std::string number = std::to_string(job.value);
   EXPECT_EQ(ann.check(c.state(), {number}).code(), Code::not_found);
   EXPECT_TRUE(ann.check(c.state(), {"plan", "99"}).is_ok());
@@ -150,7 +201,7 @@ TEST(Sight, OfARowIsWhatAViewAndAListHave) {
   view.end_reason = view.last_attempt_reason = view.whole_life_state = "secret-words";
   view.checkpoint = CheckpointInfo{.path = "/secret-checkpoint"};
   view.progress_step = 7;
-  const Sight ann = Sight::of(Visibility::all, c.state(), kAnn);
+  const Sight ann = Sights(Visibility::all).of(c.state(), kAnn);
   const JobView row = visible_view(view, ann);
   EXPECT_EQ(row.end_reason + row.last_attempt_reason + row.whole_life_state, "");
   EXPECT_FALSE(row.checkpoint || row.progress_step);
@@ -167,7 +218,7 @@ TEST(Sight, OfARowIsWhatAViewAndAListHave) {
   EXPECT_FALSE(finds({.tags = {"secret-tag"}}, ann));
   EXPECT_TRUE(finds({.text = "secret-tag"}, Sight{}));
   EXPECT_TRUE(finds({.tags = {"secret-tag"}}, Sight{}));
-  EXPECT_FALSE(finds({}, Sight::of(Visibility::own, c.state(), kAnn)));
+  EXPECT_FALSE(finds({}, Sights(Visibility::own).of(c.state(), kAnn)));
 }
 
 TEST(Sight, OfARowIsWhatEventsSay) {
@@ -189,7 +240,7 @@ TEST(Sight, OfARowIsWhatEventsSay) {
       LifeStateSet{.job = id, .value = word}};
   const auto told = [&](const EventBody& body, Visibility visibility, const std::string& user) {
     const Actor actor{.user = user};
-    const Sight sight = Sight::of(visibility, c.state(), actor);
+    const Sight sight = Sights(visibility).of(c.state(), actor);
     const EventFilter filter{.sight = sight};
     const Event event{.body = body};
     if (!filter.passes(c.state(), event)) return std::string();
@@ -212,11 +263,11 @@ TEST(Sight, OfARowAsksWhoseTheJobOfAFilterIs) {
   Cluster c = people();
   const Event gone{.body = JobFinished{.job = JobId{9'999}, .reason = "secret-words"}};
   EventFilter filter{
-      .job = JobId{9'999}, .sight = Sight::of(Visibility::all, c.state(), kAnn), .owner = "ann"};
+      .job = JobId{9'999}, .sight = Sights(Visibility::all).of(c.state(), kAnn), .owner = "ann"};
   EXPECT_EQ(filter.owner_of(c.state(), gone), "ann") << "though it has left memory";
   EXPECT_TRUE(filter.passes(c.state(), gone));
   filter.owner = "eve";
-  filter.sight = Sight::of(Visibility::own, c.state(), kAnn);
+  filter.sight = Sights(Visibility::own).of(c.state(), kAnn);
   EXPECT_FALSE(filter.passes(c.state(), gone));
 }
 
