@@ -208,7 +208,12 @@ struct Decoder {
     JsonView::Members members;
     if (!json.members(members)) return fail("an object");
     out.clear();
-    for (const auto& [key, value] : members) read(value, out[unescape_json(key)]);
+    for (const auto& [key, value] : members) {
+      const std::string name = unescape_json(key);
+      // It would be written as another one, in another place, or be one with its neighbour.
+      if (!is_clean_utf8(name)) return fail("names of UTF-8");
+      read(value, out[name]);
+    }
   }
   template <typename T>
   requires HasFields<T>

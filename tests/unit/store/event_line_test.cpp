@@ -1,5 +1,6 @@
 #include "server/store/event_line.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "server/store/job_line.h"
@@ -48,6 +49,23 @@ TEST(EventLine, SaysWhatIsWrong) {
             "no event: time is missing");
   EXPECT_FALSE(event_from_line(R"({"seq":1,)").is_ok());
   EXPECT_FALSE(event_from_line("").is_ok());
+}
+
+// Written again they would be other names, sorted otherwise, and two of them could be one.
+TEST(EventLine, WithNamesThatAreNoTextIsRefused) {
+  const auto read = [](std::string_view name) {
+    return event_from_line(
+               fmt::format(R"({{"seq":1,"time":"2026-01-01T00:00:00Z","actor":"a",)"
+                           R"("kind":"epoch_started","body":{{"epoch":1,"knobs":{{"{}":"5m"}}}}}})",
+                           name))
+        .status();
+  };
+  EXPECT_TRUE(read("min_quantum").is_ok());
+  EXPECT_TRUE(read("\xc3\xbc\\u00fc").is_ok());
+  for (const char* name : {"min_q\x9euantum", "a\xef", R"(a\u0000)"}) {
+    EXPECT_EQ(read(name).message(), "event 1: epoch_started: knobs: expected names of UTF-8")
+        << name;
+  }
 }
 
 TEST(JobLine, IsReadBack) {
