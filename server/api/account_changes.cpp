@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/api/text_limits.h"
 #include "server/control/engine/controller.h"
 
 namespace hai {
@@ -18,6 +19,10 @@ void AccountChanges::run(const Caller& caller, const std::string& name, Change c
 
 void AccountChanges::remove(const Caller& caller, const std::string& name,
                             Done<CommandReply> done) {
+  // Nobody has such a name, and the controller would repeat all of it.
+  if (name.size() > kAskedBytesMax) {
+    return done(not_found("user {} does not exist", asked_name(name)));
+  }
   in_turn(name, [this, caller, name, done = std::move(done)] {
     controller_.submit(caller, RemoveUser{name}, [this, name, done](Result<CommandReply> reply) {
       go_on(name);
@@ -51,7 +56,7 @@ void AccountChanges::change(const Caller& caller, const std::string& name, const
         Result<std::optional<User>> changed = change(known);
         if (!changed.is_ok()) return done(changed.status());
         if (!changed.value()) {
-          if (known == nullptr) return done(not_found("user {} does not exist", name));
+          if (known == nullptr) return done(not_found("user {} does not exist", asked_name(name)));
           return done(*known);
         }
         controller_.submit(caller, SetUser{*changed.value()},

@@ -190,7 +190,9 @@ Prepared<v1::CreateTokenReply> Operations::CreateToken(const v1::CreateTokenRequ
         [this, wanted, caller, answer](const Controller::ReadContext& context, const Actor& actor) {
           const std::string name = wanted.user.empty() ? actor.user : wanted.user;
           const User* user = context.state.find_user(name);
-          if (user == nullptr) return answer(not_found("user {} does not exist", name));
+          if (user == nullptr) {
+            return answer(not_found("user {} does not exist", asked_name(name)));
+          }
           const Result<TokenScope> scope = scope_for(wanted.scope, *user, actor);
           if (!scope.is_ok()) return answer(scope.status());
           const std::string secret = make_token_secret();

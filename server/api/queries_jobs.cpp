@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
-#include "common/text_check.h"
 #include "common/whole_number.h"
 #include "server/api/first_task.h"
 #include "server/api/queries.h"
+#include "server/api/text_limits.h"
 #include "server/model/find_job.h"
 
 namespace hai {
 
 namespace {
-
-constexpr size_t kNameShown = 255;
 
 std::optional<JobId> parse_job_id(const std::string& text) {
   const std::optional<int64_t> id = whole_number(text);
@@ -79,8 +77,7 @@ Status Queries::FoundJob::check_log() const {
 
 void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJob> done) {
   auto missing = [done](const std::string& text, const Actor& actor) {
-    // No job has a longer name: whoever asks for one need not hear all of it.
-    const std::string shown = printable(std::string_view(text).substr(0, kNameShown));
+    const std::string shown = asked_name(text);
     if (parse_job_id(text)) return done(not_found("job {} does not exist", shown));
     if (const auto task = parse_array_task(text)) {
       return done(not_found(
@@ -151,7 +148,7 @@ void Queries::list_jobs(const Caller& caller, const JobListRequest& request, Don
     }
     return jobs_of_history(caller, request, std::move(done));
   }
-  scan_jobs(controller_, caller, request, visibility(), std::move(done));
+  scan_jobs(controller_, caller, request, sights_, std::move(done));
 }
 
 void Queries::jobs_of_history(const Caller& caller, const JobListRequest& request,
@@ -189,7 +186,7 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
         const std::string user =
             request.only_mine || (sees_one && request.user.empty()) ? actor.user : request.user;
         // The history is as far away as the rest of the database: what is in memory has to do.
-        if (context.stale_since) return scan_jobs(controller_, caller, request, visibility(), done);
+        if (context.stale_since) return scan_jobs(controller_, caller, request, sights_, done);
         // A full page says where it ended, and so that there is a job of that tag.
         const bool may_know_tags = !sight.is_limited() || user == actor.user;
         JobQuery query{.states = request.states,

@@ -8,6 +8,7 @@
 #include "server/api/event_feed.h"
 #include "server/api/nodes_by_name.h"
 #include "server/api/queries.h"
+#include "server/api/text_limits.h"
 #include "server/api/words.h"
 
 namespace hai {
@@ -71,7 +72,7 @@ void Queries::get_node(const Caller& caller, const std::string& name, Done<NodeV
       caller,
       [this, name, done](const Controller::ReadContext& context, const Actor& actor) {
         const Node* node = context.state.find_node(name);
-        if (node == nullptr) return done(not_found("node {} does not exist", name));
+        if (node == nullptr) return done(not_found("node {} does not exist", asked_name(name)));
         done(visible_node(view_node(*node, context.soft), sight_of(context.state, actor)));
       },
       done);

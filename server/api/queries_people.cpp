@@ -3,6 +3,7 @@
 #include <set>
 
 #include "server/api/queries.h"
+#include "server/api/text_limits.h"
 #include "server/auth/token.h"
 
 namespace hai {
@@ -77,7 +78,7 @@ void Queries::list_tokens(const Caller& caller, const std::string& user,
       [user, done](const Controller::ReadContext& context, const Actor& actor) {
         const std::string& owner = user.empty() ? actor.user : user;
         if (owner != actor.user && actor.role != Role::admin) {
-          return done(permission_denied("only admins see the tokens of {}", owner));
+          return done(permission_denied("only admins see the tokens of {}", asked_name(owner)));
         }
         std::vector<Token> tokens;
         for (const auto& [hash, token] : context.state.tokens()) {
@@ -101,7 +102,7 @@ void Queries::find_token(const Caller& caller, const std::string& id, Done<Token
           return done(permission_denied("a token of scope {} ends none of scope {}",
                                         to_string(actor.scope), to_string(token.scope)));
         }
-        done(not_found("token {} does not exist", id));
+        done(not_found("token {} does not exist", asked_name(id)));
       },
       done);
 }

@@ -19,6 +19,8 @@ Status check_sentence(std::string_view what, std::string_view text) {
   return ok();
 }
 
+std::string asked_name(std::string_view name) { return printable(name.substr(0, kAskedBytesMax)); }
+
 Status check_person(std::string_view what, std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax) {
     return invalid_argument("{} has {} characters, allowed is 1 to {}", what, name.size(),

@@ -17,5 +17,9 @@ Status check_sentence(std::string_view what, std::string_view text);
 // Of users, user groups and quotas: letters, digits and . _ - @ +, 1 to kNameBytesMax bytes.
 bool is_person_char(char c);
 Status check_person(std::string_view what, std::string_view name);
+// A name that somebody asks for as a sentence repeats it: nothing here has one that is longer, so
+// that he need not hear all of it.
+inline constexpr size_t kAskedBytesMax = 255;
+std::string asked_name(std::string_view name);
 
 }  // namespace hai

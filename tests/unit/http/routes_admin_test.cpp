@@ -96,6 +96,23 @@ TEST_F(AdminRoutes, ATokenIsShownOnceAndCanBeRevoked) {
   EXPECT_EQ(ask("POST", "/api/v1/tokens", R"({"user": "nobody"})").status, 404);
 }
 
+TEST_F(AdminRoutes, OfALongNameAnErrorRepeatsNoMoreThanItTakes) {
+  const std::string name(4'000, 'x');
+  const auto judge = [&](const std::string& method, const std::string& path,
+                         const std::string& body = "") {
+    const Answer answer = ask(method, path, body);
+    EXPECT_EQ(answer.status, 404) << method << ' ' << path.substr(0, 30);
+    EXPECT_NE(answer.body.find("xxx"), std::string::npos) << answer.body;
+    EXPECT_LT(answer.body.size(), 2'500u) << method << ' ' << path.substr(0, 30);
+  };
+  judge("POST", "/api/v1/tokens", json{{"user", name}}.dump());
+  judge("DELETE", "/api/v1/tokens/" + name);
+  judge("DELETE", "/api/v1/users/" + name);
+  judge("DELETE", "/api/v1/secrets/" + name);
+  judge("GET", "/api/v1/nodes/" + name);
+  judge("GET", "/api/v1/jobs/" + name);
+}
+
 TEST_F(AdminRoutes, NodesTellWhoHasEachGpu) {
   const int64_t id = submit("a");
   const json node = get("/api/v1/nodes/n1").content();
