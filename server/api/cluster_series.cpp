@@ -73,9 +73,8 @@ void ClusterSeries::merge(Ring& ring, std::vector<ClusterSample> older) {
 
 ClusterSample sample_of(const ClusterSummary& summary, UnixTime now) {
   const ClusterView& view = summary.view;
-  const auto jobs = [&view](const char* state) {
-    const auto found = view.jobs_by_state.find(state);
-    return found == view.jobs_by_state.end() ? 0.0 : static_cast<double>(found->second);
+  const auto jobs = [&summary](const char* state) {
+    return static_cast<double>(summary.jobs(state));
   };
   // In the order of kSampleWords.
   return {

@@ -12,14 +12,18 @@ constexpr int kSliceJobs = 500;  // with their reasons about a millisecond
 constexpr Duration kFreshMin = 1s;
 constexpr int64_t kPauseFactor = 20;  // of the time it takes: never more than 5 % of the loop
 
-void add(SumsByWord& sums, const std::string& word, int64_t nodes, int64_t gpus) {
+void add(SumsByWord& sums, const std::string& word, const JobSums& more) {
   JobSums& sum = sums[word];
-  ++sum.jobs;
-  sum.nodes += nodes;
-  sum.gpus += gpus;
+  sum.jobs += more.jobs;
+  sum.nodes += more.nodes;
+  sum.gpus += more.gpus;
 }
 
 }  // namespace
+
+int64_t tasks_to_come(const Job& array, const ArrayRange& range) {
+  return range.count() - array.array.made;
+}
 
 void JobCensus::ask(std::function<void(const CensusView&)> done) {
   if (is_known_ && loop_.now() < fresh_until_) return done(view_);
@@ -63,15 +67,14 @@ bool JobCensus::count_running(int& budget) {
   for (; it != state.live().end() && budget > 0; ++it, --budget) {
     running_after_ = *it;
     const Job& job = *state.find(*it);
-    int64_t gpus = 0;
-    int64_t nodes = 0;
+    JobSums sums{.jobs = 1};
     for (const Rank& rank : job.attempt->holding_ranks()) {
-      gpus += rank.place.gpus.count();
-      ++nodes;
+      sums.gpus += rank.place.gpus.count();
+      ++sums.nodes;
     }
-    add(counting_.running_by_user, job.user, nodes, gpus);
-    add(counting_.running_by_group, job.spec->group, nodes, gpus);
-    add(counting_.running_by_priority, std::string(to_string(job.priority)), nodes, gpus);
+    add(counting_.running_by_user, job.user, sums);
+    add(counting_.running_by_group, job.spec->group, sums);
+    add(counting_.running_by_priority, std::string(to_string(job.priority)), sums);
   }
   is_running_done_ = it == state.live().end();
   return is_running_done_;
@@ -83,16 +86,21 @@ bool JobCensus::count_waiting(int& budget) {
   for (; it != state.waiting().end() && budget > 0; ++it, --budget) {
     waiting_after_ = *it;
     const Job& job = *state.find(it->second);
+    const auto array = state.unfinished_arrays().find(job.id);
+    const int64_t jobs =
+        array == state.unfinished_arrays().end() ? 1 : tasks_to_come(job, array->second);
+    if (jobs == 0) continue;
     auto [known, is_new] = gpus_of_group_.try_emplace(job.spec->group, 0);
     if (is_new) known->second = state.gpus_of_largest_node(job.spec->group);
-    const int64_t nodes = job.spec->node_count;
+    const int64_t nodes = jobs * job.spec->node_count;
     const int gpus_per_node = job.spec->gpus_per_node;
     const int64_t gpus = nodes * (gpus_per_node == 0 ? known->second : std::max(0, gpus_per_node));
+    const JobSums sums{.jobs = jobs, .nodes = nodes, .gpus = gpus};
     const PendingReason reason = waiting_reason(state, job, controller_.soft_facts());
-    add(counting_.waiting_by_reason, std::string(to_string(reason.code)), nodes, gpus);
-    add(counting_.waiting_by_user, job.user, nodes, gpus);
-    add(counting_.waiting_by_group, job.spec->group, nodes, gpus);
-    add(counting_.waiting_by_priority, std::string(to_string(job.priority)), nodes, gpus);
+    add(counting_.waiting_by_reason, std::string(to_string(reason.code)), sums);
+    add(counting_.waiting_by_user, job.user, sums);
+    add(counting_.waiting_by_group, job.spec->group, sums);
+    add(counting_.waiting_by_priority, std::string(to_string(job.priority)), sums);
   }
   return it == state.waiting().end();
 }

@@ -1,7 +1,8 @@
 #pragma once
-// Sums over all unfinished jobs: what runs by user, group and priority, what waits and why. Counted
-// in slices, so that it holds up nobody, and again only after a pause that follows its cost; who
-// asks meanwhile gets the last sums, with their time. On the loop's thread.
+// Sums over all unfinished jobs: what runs by user, group and priority, what waits and why. An
+// array is not counted itself but its tasks, also those that are still to come. Counted in slices,
+// so that it holds up nobody, and again only after a pause that follows its cost; who asks
+// meanwhile gets the last sums, with their time. On the loop's thread.
 
 #include <functional>
 #include <map>
@@ -21,6 +22,9 @@ struct JobSums {
   int64_t gpus = 0;
 };
 using SumsByWord = std::map<std::string, JobSums>;
+
+// Tasks of an unfinished array that are no jobs yet.
+int64_t tasks_to_come(const Job& array, const ArrayRange& range);
 
 struct CensusView {
   UnixTime at{};

@@ -71,7 +71,8 @@ void to_proto(const QueueBlock& block, v1::QueueBlock& out) {
   if (block.from) out.set_from_us(to_micros(*block.from));
 }
 
-void to_proto(const QueueView& view, v1::Queue& out) {
+// `waiting`: by node group, also what the order does not reach.
+void to_proto(const QueueView& view, const SumsByWord& waiting, v1::Queue& out) {
   for (const QueueEntryView& entry : view.entries) to_proto(entry, *out.add_entries());
   if (view.next) out.set_next_cursor(std::to_string(*view.next));
   out.set_total(static_cast<int>(view.total));
@@ -80,7 +81,8 @@ void to_proto(const QueueView& view, v1::Queue& out) {
     v1::QueueGroup& each = *out.add_groups();
     each.set_group(clean_utf8(group.group));
     each.set_nodes(group.nodes);
-    each.set_waiting(group.waiting);
+    const auto sum = waiting.find(group.group);
+    if (sum != waiting.end()) each.set_waiting(static_cast<int32_t>(sum->second.jobs));
   }
   out.set_at_us(to_micros(view.at));
   if (view.estimated_at) out.set_estimated_at_us(to_micros(*view.estimated_at));
@@ -141,13 +143,18 @@ void fill_usage(const UsageLines& usage, int limit, v1::JobUsage& out) {
 Prepared<v1::Queue> Operations::GetQueue(const v1::GetQueueRequest& message) {
   Result<QueueRequest> request = queue_request_of(message);
   if (!request.is_ok()) return request.status();
-  return [this, request = std::move(request).value()](const Caller& caller,
-                                                      Answer<v1::Queue> answer) {
-    parts_.queue.ask(caller, request,
-                     answer_with<QueueView>(answer, [](const QueueView& view, v1::Queue& reply) {
-                       to_proto(view, reply);
-                     }));
-  };
+  return
+      [this, request = std::move(request).value()](const Caller& caller, Answer<v1::Queue> answer) {
+        parts_.queue.ask(caller, request, [this, answer](Result<QueueView> view) {
+          if (!view.is_ok()) return answer(view.status());
+          parts_.observatory.census().ask(
+              [view = std::move(view).value(), answer](const CensusView& census) {
+                answer(Fill<v1::Queue>([view, waiting = census.waiting_by_group](v1::Queue& reply) {
+                  to_proto(view, waiting, reply);
+                }));
+              });
+        });
+      };
 }
 
 Prepared<v1::JobUsage> Operations::GetJobUsage(const v1::GetJobUsageRequest& request) {

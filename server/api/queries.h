@@ -86,6 +86,7 @@ struct ClusterSummary {
   int gpus_unheard = 0;   // a job's, on nodes that are not up: nobody knows whether they work
   int gpus_working() const { return view.gpus_used - gpus_unheard; }
   int gpus_not_up() const { return gpus_broken + gpus_unheard; }
+  int64_t jobs(const std::string& state) const;
   int64_t last_seq = 0;
   std::string version;
   UnixTime epoch_started_at{};

@@ -6,6 +6,7 @@
 
 #include "common/version.h"
 #include "server/api/event_feed.h"
+#include "server/api/job_census.h"
 #include "server/api/nodes_by_name.h"
 #include "server/api/queries.h"
 #include "server/api/text_limits.h"
@@ -49,6 +50,11 @@ NodeView visible_node(NodeView view, const Sight& sight) {
 
 }  // namespace
 
+int64_t ClusterSummary::jobs(const std::string& state) const {
+  const auto found = view.jobs_by_state.find(state);
+  return found == view.jobs_by_state.end() ? 0 : found->second;
+}
+
 ClusterSummary summarize(const Controller::ReadContext& context) {
   ClusterSummary summary{.view = view_cluster(context.state, context.cluster),
                          .last_seq = context.state.last_seq(),
@@ -62,6 +68,13 @@ ClusterSummary summarize(const Controller::ReadContext& context) {
       summary.gpus_unheard += node.used_gpus().count();
     }
   }
+  // An array is as many jobs as it has tasks; those that are made are among the jobs already.
+  for (const auto& [id, range] : context.state.unfinished_arrays()) {
+    const Job& array = *context.state.find(id);
+    --summary.view.jobs_by_state[std::string(to_string(array.state))];
+    summary.view.jobs_by_state["queued"] += tasks_to_come(array, range);
+  }
+  std::erase_if(summary.view.jobs_by_state, [](const auto& each) { return each.second == 0; });
   summary.gpus_draining = summary.view.gpus_total - summary.view.gpus_used -
                           summary.view.gpus_free - summary.gpus_reserved - summary.gpus_broken;
   return summary;

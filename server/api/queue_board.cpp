@@ -308,7 +308,7 @@ Result<QueueView> QueueBoard::view_for(const QueueRequest& request,
   for (const QueuePlace& place : look_->places) {
     const Job* job = state.find(place.job);
     if (job == nullptr || !job->is_waiting()) continue;  // gone since
-    ++groups[job->spec->group].waiting;
+    groups.try_emplace(job->spec->group);
     if (!sight.sees(job->user) || !is_wanted(*job)) continue;
     const int64_t number = view.total++;
     if (number < request.from) continue;

@@ -55,7 +55,6 @@ std::string_view to_string(QueueBlock::Kind kind);
 struct QueueGroupView {
   std::string group;
   int nodes = 0;
-  int waiting = 0;
 };
 
 struct QueueView {

@@ -48,10 +48,12 @@ void add_cluster(MetricsPage& page, const HttpParts& parts) {
   page.gauges("hai_nodes", "Nodes by liveness", "liveness", summary.view.nodes_by_liveness);
   page.gauges("hai_nodes_scheduling", "Nodes by scheduling state", "scheduling",
               summary.view.nodes_by_scheduling);
-  page.gauges("hai_jobs", "Jobs in memory by state; old finished ones are only in the store",
+  page.gauges("hai_jobs",
+              "Jobs in memory by state, an unfinished array as its tasks, also those to come; old "
+              "finished ones are only in the store",
               "state", summary.view.jobs_by_state);
-  page.gauge("hai_jobs_waiting", "Jobs that wait to run",
-             static_cast<double>(parts.controller.state().waiting().size()));
+  page.gauge("hai_jobs_waiting", "Jobs that wait to run: queued and suspended ones",
+             static_cast<double>(summary.jobs("queued") + summary.jobs("suspended")));
   std::map<std::string, int64_t> pending;
   for (const auto& [reason, sum] : parts.observatory.census().last().waiting_by_reason) {
     pending[reason] = sum.jobs;

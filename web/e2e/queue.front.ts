@@ -56,6 +56,16 @@ describe('the queue page', () => {
     await page.waitForFunction((count) => document.querySelectorAll('.queue-table tbody tr').length > count, before);
   });
 
+  it('counts all that wait, also what the server has not put in order', async () => {
+    const answer = { ...(await queue('limit=2')), next_cursor: null, total: 2 };
+    const groups = answer.groups.map((group, i) => ({ ...group, waiting: i === 0 ? 9_000 : 0 }));
+    site.server.override = ({ path }) => (path.startsWith('/api/v1/queue') ? Response.json({ ...answer, groups }) : null);
+    const page = await site.open('/queue');
+    await page.getByText('9,000 jobs wait, 2 of them in order below').waitFor();
+    await page.goto(`${site.server.url}/queue?user=ann`); // of whom the groups say nothing
+    await page.getByText('2 jobs wait', { exact: true }).waitFor();
+  });
+
   it('says that a start is being worked out until the look ahead is there, and then shows it by itself', async () => {
     let isThere = false;
     const answer = { ...(await queue('limit=2')), next_cursor: null };

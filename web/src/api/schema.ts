@@ -105,7 +105,7 @@ export interface Cluster {
     liveness: Partial<Record<string, number>>;
     scheduling: Partial<Record<string, number>>;
   };
-  jobs: Partial<Record<string, number>>; // in memory
+  jobs: Partial<Record<string, number>>; // In memory. An unfinished array is counted as its tasks, also those that are still to come.
   last_seq: number; // of the newest event
   running: {
     by_user: Partial<Record<string, JobSums>>;
@@ -781,7 +781,7 @@ export interface QueueEntry {
 export interface QueueGroup {
   group: string;
   nodes: number;
-  waiting: number; // jobs
+  waiting: number; // jobs, counted as those of the cluster by state
 }
 
 export interface RankUsage {

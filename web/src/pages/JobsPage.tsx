@@ -182,8 +182,8 @@ function Loaded({ list, shown, filter, onAll }: { list: ReturnType<typeof useJob
   const counts = useCluster().data?.jobs;
   const isPlain = filter.user + filter.group + filter.priority + filter.tag + filter.reason + filter.text === '';
   const total = counts && isPlain && filter.states.length > 0 ? filter.states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) : null;
-  if (list.isComplete) return <span className="dim">{formatPlural(shown, 'job')}</span>;
   const areFolded = !showsTasks(filter) && list.jobs.some((job) => job.array !== null);
+  if (list.isComplete) return <span className="dim">{formatPlural(shown, 'job')}{areFolded && ', each array as one'}</span>;
   const loaded = formatCount(list.jobs.length);
   return (
     <span className="row dim" title="Grouping, and sorting of finished jobs, cover what is loaded">

@@ -35,7 +35,7 @@ export default function QueuePage() {
     <>
       <div className="page-head">
         <h1>Queue</h1>
-        <span className="dim" role="status">{first && `${formatPlural(first.total, 'job')} ${first.total === 1 ? 'waits' : 'wait'}`}</span>
+        <span className="dim" role="status">{first && howMany(first, queueQuery(filter) !== '')}</span>
         <span className="grow" />
         {me && (
           <Link className="button" href="/mine">
@@ -54,6 +54,13 @@ export default function QueuePage() {
       </Await>
     </>
   );
+}
+
+// As the overview counts them; below are those that the server has put in order, and tasks when they are made.
+function howMany({ total, groups }: Queue, isFiltered: boolean): string {
+  const waiting = isFiltered ? total : Math.max(total, groups.reduce((sum, group) => sum + group.waiting, 0));
+  const text = `${formatPlural(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`;
+  return waiting > total ? `${text}, ${formatCount(total)} of them in order below` : text;
 }
 
 function Filters({ filter, groups, onChange }: { filter: QueueFilter; groups: Queue['groups']; onChange: (part: Partial<QueueFilter>) => void }) {

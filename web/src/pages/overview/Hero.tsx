@@ -33,7 +33,7 @@ export function Hero({ cluster }: { cluster: Cluster }) {
             </span>
           )}
           <Count word="running" count={jobs.running ?? 0} href="/jobs?state=running" />
-          <Count word="queued" count={jobs.queued ?? 0} href="/jobs?state=queued" />
+          <Count word="queued" hint="jobs and tasks of arrays, also tasks that are still to come" count={jobs.queued ?? 0} href="/jobs?state=queued" />
           <Count word="suspended" count={jobs.suspended ?? 0} href="/jobs?state=suspended" />
           <Failures />
           <Count word="down" title="nodes not up" count={notUp} href="/nodes?liveness=not_up" />
@@ -78,7 +78,7 @@ function Failures() {
   return <Count word="failed" title={title} count={count} href={isStored ? `/history?${hours}#failures` : '#lately'} />;
 }
 
-function Count({ word, title, count, href }: { word: string; title?: string; count: number; href: string }) {
+function Count({ word, title, hint, count, href }: { word: string; title?: string; hint?: string; count: number; href: string }) {
   const text = (
     <>
       <span style={{ fontSize: 'var(--text-xl)', fontWeight: 600, color: count > 0 ? toneOf(word) : 'var(--ink-3)' }}>
@@ -87,5 +87,5 @@ function Count({ word, title, count, href }: { word: string; title?: string; cou
       <span className="dim">{title ?? word}</span>
     </>
   );
-  return href.startsWith('#') ? <a href={href}>{text}</a> : <Link href={href}>{text}</Link>;
+  return href.startsWith('#') ? <a href={href}>{text}</a> : <Link href={href} title={hint}>{text}</Link>;
 }
