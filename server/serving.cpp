@@ -97,8 +97,9 @@ struct Serving::Impl {
                        shells.look(node, words, std::move(done));
                      }}),
         queries(controller, history, feed, sights),
-        advisor(loop, controller, queries, feed, history),
-        queue(loop, controller, queries, advisor.estimates()),
+        estimates(controller, feed, history),
+        queue(loop, controller, queries, estimates),
+        advisor(loop, controller, queries, estimates, queue, history),
         observatory(loop, controller, samples),
         hours(loop, controller, hour_store, config.history_keep),
         stored_logs(config.log_store.path.empty()
@@ -442,8 +443,9 @@ struct Serving::Impl {
   AccountChanges accounts{controller};
   UnixDirectory directory{loop, controller, accounts, config.unix_groups};
   Queries queries;
-  Advisor advisor;
+  StartEstimates estimates;
   QueueBoard queue;
+  Advisor advisor;
   Observatory observatory;
   HourCounting hours;
   const std::unique_ptr<StoredLogs> stored_logs;  // nullptr = logs are on their nodes only

@@ -39,6 +39,7 @@ struct Advisor::Question {
   RunTimes run_times;
   JobId job;
   bool with_estimate = false;
+  std::optional<QueueBoard::Foreseen> foreseen;  // need not be thought about again
 
   bool is_array = false;
   std::vector<BlockingFact> facts;
@@ -51,17 +52,22 @@ struct Advisor::Question {
     before = jobs_before(state, knobs, now, job);
     is_array = state.find(job)->is_array();
     if (!with_estimate || is_array || waits_for_somebody(facts, *state.find(job))) return;
+    if (foreseen) {
+      forecast = foreseen->forecast;
+      return;
+    }
     forecast = forecast_start(state, knobs, now, job, run_times, timed_forecast());
   }
 };
 
-Advisor::Advisor(Loop& loop, Controller& controller, Queries& queries, EventFeed& feed,
-                 History* history)
+Advisor::Advisor(Loop& loop, Controller& controller, Queries& queries, StartEstimates& estimates,
+                 const QueueBoard& queue, History* history)
     : loop_(loop),
       controller_(controller),
       queries_(queries),
       ended_jobs_(controller, history, queries.sights()),
-      estimates_(controller, feed, history) {
+      estimates_(estimates),
+      queue_(queue) {
   arm_practice();
 }
 
@@ -100,11 +106,12 @@ void Advisor::think(const Controller::ReadContext& context, const Actor& actor, 
   question->run_times = estimates_.run_times();
   question->job = job;
   question->with_estimate = with_estimate;
+  if (with_estimate) question->foreseen = queue_.foreseen(*context.state.find(job));
   auto deliver_later = scope_.bind([this, question, view = std::move(view), sight, done] {
     WhyView why{.job = view, .facts = visible_facts(question->facts, sight)};
     why.jobs_before = question->before;
     if (question->forecast) {
-      deliver(question->job, question->now, *question->forecast, why);
+      deliver(*question, why);
     } else if (question->with_estimate) {
       why.estimate_note = question->is_array ? "an array starts task by task"
                                              : "none: it waits for a person to change something";
@@ -112,7 +119,8 @@ void Advisor::think(const Controller::ReadContext& context, const Actor& actor, 
     done(std::move(why));
   });
   // The answer goes back as a whole: what it holds belongs to the loop's thread.
-  const bool is_taken = worker_.post(
+  QuestionWorker& worker = with_estimate && !question->foreseen ? ahead_worker_ : reasons_worker_;
+  const bool is_taken = worker.post(
       [&loop = loop_, question, answer = std::move(deliver_later)]() mutable {
         question->answer();
         loop.post(std::move(answer));
@@ -123,17 +131,26 @@ void Advisor::think(const Controller::ReadContext& context, const Actor& actor, 
                           QuestionWorker::kWaitingMax));
 }
 
-void Advisor::deliver(JobId job, UnixTime now, const StartForecast& forecast, WhyView& why) {
+void Advisor::deliver(const Question& question, WhyView& why) {
+  const StartForecast& forecast = *question.forecast;
+  const UnixTime from = question.foreseen ? question.foreseen->at : question.now;
   why.estimate_note =
       fmt::format("the planner run ahead {} times, with run times learned from {} jobs",
                   forecast.samples, estimates_.run_times().count());
+  if (question.foreseen) {
+    why.estimate_note +=
+        fmt::format(", for the whole queue {} s ago", (question.now - from) / Duration(1s));
+  }
   if (!forecast.p50) {
     why.estimate_note += "; it mostly did not start within what can be foreseen";
     return;
   }
-  why.start_p50 = now + *forecast.p50;
+  // What was foreseen a moment ago may be due by now.
+  why.start_p50 = std::max(question.now, from + *forecast.p50);
   if (!forecast.p90) return;
-  why.start_p90 = std::max(*why.start_p50, now + estimates_.promise(job, now, *forecast.p90));
+  const Duration p90 = std::max(Duration{0}, from + *forecast.p90 - question.now);
+  why.start_p90 =
+      std::max(*why.start_p50, question.now + estimates_.promise(question.job, question.now, p90));
   const EstimateCalibration& calibration = estimates_.calibration();
   if (calibration.observed() > 0) {
     why.estimate_note += fmt::format("; {} of {} jobs so far started by the time promised",
@@ -149,7 +166,7 @@ void Advisor::arm_practice() {
 }
 
 void Advisor::practise() {
-  if (!controller_.is_leading() || !worker_.is_idle()) return;
+  if (!controller_.is_leading() || !ahead_worker_.is_idle()) return;
   const ClusterState& state = controller_.state();
   const JobId id = estimates_.take_unpromised();
   const Job* job = state.find(id);

@@ -1,7 +1,8 @@
 #pragma once
 // Why a job waits, when it will start, and what a change would do. What is needed of the state is
-// copied on the loop's thread; the thinking happens on a thread of its own, so that nobody waits
-// for it but who asked. Nothing here changes the live state. On the loop's thread.
+// copied on the loop's thread; the thinking happens on threads of its own, so that nobody waits
+// for it but who asked: one for reasons, which take milliseconds, and one for looks ahead, which
+// take seconds. Nothing here changes the live state. On the loop's thread.
 
 #include <optional>
 #include <string>
@@ -12,9 +13,9 @@
 #include "server/api/ended_jobs.h"
 #include "server/api/queries.h"
 #include "server/api/question_worker.h"
+#include "server/api/queue_board.h"
 #include "server/api/start_estimates.h"
 #include "server/plan/blocking.h"
-#include "server/plan/forecast.h"
 #include "server/plan/whatif.h"
 
 namespace hai {
@@ -80,7 +81,8 @@ struct WhatIfView {
 
 class Advisor {
  public:
-  Advisor(Loop& loop, Controller& controller, Queries& queries, EventFeed& feed, History* history);
+  Advisor(Loop& loop, Controller& controller, Queries& queries, StartEstimates& estimates,
+          const QueueBoard& queue, History* history);
   ~Advisor();
 
   // `job` as for Queries::get_job. Facts and estimate only if it waits.
@@ -96,7 +98,7 @@ class Advisor {
 
   void think(const Controller::ReadContext& context, const Actor& actor, JobId job,
              bool with_estimate, JobView view, Done<WhyView> done);
-  void deliver(JobId job, UnixTime now, const StartForecast& forecast, WhyView& why);
+  void deliver(const Question& question, WhyView& why);
   void try_submit(const Caller& caller, const SubmitChange& change, Done<CommandReply> done);
   void think_what_if(const Caller& caller, Change change, Done<WhatIfView> done);
   void arm_practice();
@@ -106,10 +108,12 @@ class Advisor {
   Controller& controller_;
   Queries& queries_;
   const EndedJobs ended_jobs_;
-  StartEstimates estimates_;
+  StartEstimates& estimates_;
+  const QueueBoard& queue_;
   TimerId practice_timer_ = 0;
   LoopScope scope_;
-  QuestionWorker worker_;  // last: its thread uses what others own
+  QuestionWorker reasons_worker_;  // last two: their threads use what others own
+  QuestionWorker ahead_worker_;
 };
 
 }  // namespace hai

@@ -301,7 +301,7 @@ void Advisor::think_what_if(const Caller& caller, Change change, Done<WhatIfView
           done(std::move(view));
         });
         // The callback is moved to the loop and destroyed there: its things belong to that thread.
-        const bool is_taken = worker_.post(
+        const bool is_taken = ahead_worker_.post(
             [&loop = loop_, thought, answer = std::move(answer_later)]() mutable {
               thought->answer();
               loop.post(std::move(answer));

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <tuple>
 
-#include "server/plan/forecast.h"
 #include "server/plan/order.h"
 #include "server/plan/snapshot.h"
 
@@ -268,6 +267,22 @@ void QueueBoard::begin_ahead() {
         loop.post(std::move(answer));
       });
   if (!is_taken) is_foreseeing_ = false;
+}
+
+std::optional<QueueBoard::Foreseen> QueueBoard::foreseen(const Job& job) const {
+  if (ahead_ == nullptr || ahead_->look->epoch != controller_.state().epoch()) return std::nullopt;
+  const Look& look = *ahead_->look;
+  if (loop_.wall_now() - look.at > kForeseenAgeMax) return std::nullopt;
+  const auto found = ahead_->forecast.starts.find(job.id);
+  if (found == ahead_->forecast.starts.end() || !found->second.p90) return std::nullopt;
+  const auto then = std::ranges::find(look.stored.jobs, job.id, &Job::id);
+  if (then == look.stored.jobs.end()) return std::nullopt;
+  const auto is_as_then = [&](auto field) { return (*then).*field == job.*field; };
+  const bool is_same = is_as_then(&Job::spec) && is_as_then(&Job::priority) &&
+                       is_as_then(&Job::custom_rank) && is_as_then(&Job::held) &&
+                       is_as_then(&Job::unmet_dependencies) && is_as_then(&Job::waiting_since);
+  if (!is_same) return std::nullopt;
+  return Foreseen{.at = look.at, .forecast = found->second};
 }
 
 void QueueBoard::add_estimate(QueueEntryView& entry) const {

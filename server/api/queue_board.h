@@ -15,6 +15,7 @@
 #include "server/api/queries.h"
 #include "server/api/question_worker.h"
 #include "server/api/start_estimates.h"
+#include "server/plan/forecast.h"
 #include "server/plan/queue_place.h"
 
 namespace hai {
@@ -74,11 +75,20 @@ class QueueBoard {
   static constexpr Duration kOrderAgeMax = 2s;
   static constexpr Duration kEstimateAgeMax = 15s;
   static constexpr Duration kEstimateTimeMax = 3s;
+  static constexpr Duration kForeseenAgeMax = 30s;  // of what is told of a job by itself
 
   QueueBoard(Loop& loop, Controller& controller, Queries& queries, const StartEstimates& estimates)
       : loop_(loop), controller_(controller), queries_(queries), estimates_(estimates) {}
 
   void ask(const Caller& caller, const QueueRequest& request, Done<QueueView> done);
+
+  // When the job starts, as the last look ahead has it; nullopt if that is old, the job is not the
+  // one that it looked at any more, or it did not see it start.
+  struct Foreseen {
+    UnixTime at{};
+    StartForecast forecast;  // from then
+  };
+  std::optional<Foreseen> foreseen(const Job& job) const;
 
  private:
   struct Look;   // what one look at the state found

@@ -1,6 +1,7 @@
 """Why a job waits, when it will start, what a change would do, and one's own order: as a user sees
 them on the command line and over HTTP."""
 
+import datetime
 import json
 import re
 import unittest
@@ -78,6 +79,26 @@ class WhyTest(cluster.ClusterTest):
         self.cluster.wait_running(waiting)
         why = self.cluster.json("why", waiting)
         self.assertEqual((why["facts"], why["start_p50"]), ([], None))
+
+    def test_an_estimate_is_that_of_the_queue_until_the_job_is_another(self):
+        self.fill()
+        waiting = self.cluster.exec(SLEEP, "-n", 2, "-p", "low", "--name", "patient")
+
+        def foreseen():
+            _, queue = self.ask("GET", "/api/v1/queue")
+            entries = {entry["id"]: entry for entry in queue["entries"]}
+            return entries.get(int(waiting), {}).get("start_p90") and entries[int(waiting)]
+
+        entry = eventually("the queue has been looked ahead with it", foreseen, 60)
+        why = self.ask("GET", f"/api/v1/jobs/{waiting}/why")[1]
+        self.assertIn("for the whole queue", why["estimate_note"])
+        starts = [datetime.datetime.fromisoformat(each["start_p50"]) for each in (why, entry)]
+        self.assertLess(abs(starts[0] - starts[1]), datetime.timedelta(minutes=5))
+        # What was foreseen of it counted on its old place.
+        self.cluster.ok("priority", waiting, "below_normal")
+        why = self.ask("GET", f"/api/v1/jobs/{waiting}/why")[1]
+        self.assertNotIn("for the whole queue", why["estimate_note"])
+        self.assertIn("run ahead", why["estimate_note"])
 
     def test_a_held_job_has_no_estimate(self):
         job = self.cluster.exec(SLEEP, "--begin-at", "2099-01-01T00:00:00Z")
