@@ -8,26 +8,17 @@
 #include "agent/confinement_config.h"
 #include "agent/image_config.h"
 #include "agent/login_config.h"
+#include "agent/rpc/server_list.h"
 #include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
 #include "common/gpu_set.h"
 #include "common/host_port.h"
 #include "common/hostlist.h"
 #include "common/log_store/log_store.h"
-#include "common/whole_number.h"
 
 namespace hai {
 
 namespace {
-
-constexpr size_t kServersMax = 16;
-
-bool is_host_port(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0) return false;
-  const std::optional<int> port = whole_number<int>(std::string_view(text).substr(colon + 1));
-  return port && *port >= 1 && *port <= 65'535;
-}
 
 void read_servers(YamlReader& reader, std::vector<std::string>* out) {
   reader.require("servers");

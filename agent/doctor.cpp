@@ -16,6 +16,8 @@
 #include "agent/os/host_facts.h"
 #include "agent/os/rank_confinement.h"
 #include "agent/rpc/certificate_calls.h"
+#include "agent/rpc/server_list.h"
+#include "agent/server_file.h"
 #include "common/doctor/judge.h"
 #include "common/doctor/look.h"
 #include "common/machine/systemd_unit.h"
@@ -52,11 +54,15 @@ std::vector<Finding> look_at_certificates(const AgentConfig& config) {
   return findings;
 }
 
+std::vector<std::string> servers_of(const AgentConfig& config) {
+  return all_servers(config.servers, load_servers(config.data_dir));
+}
+
 std::vector<Finding> look_at_servers(const AgentConfig& config) {
   const Result<TlsTexts> texts = read_tls_files({.ca = config.tls.ca});
   if (!texts.is_ok()) return {failure(texts.status().message(), "put it right")};
   std::vector<Finding> findings;
-  for (const std::string& server : config.servers) {
+  for (const std::string& server : servers_of(config)) {
     findings.push_back(look_at_port(
         {.address = server,
          .ca = texts.value().ca,
@@ -71,7 +77,7 @@ std::vector<Finding> look_at_clocks(const AgentConfig& config) {
   std::vector<Finding> findings = look_at_clock();
   const Result<TlsTexts> texts = read_tls_files({.ca = config.tls.ca});
   if (!texts.is_ok()) return findings;
-  for (const std::string& server : config.servers) {
+  for (const std::string& server : servers_of(config)) {
     const auto ahead = ask_clock_ahead(server, texts.value());
     if (!ahead.is_ok()) continue;  // look_at_servers() tells
     if (ahead.value()) {

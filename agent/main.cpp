@@ -32,8 +32,10 @@
 #include "agent/peer_key_file.h"
 #include "agent/rpc/certificate_renewer.h"
 #include "agent/rpc/server_link.h"
+#include "agent/rpc/server_list.h"
 #include "agent/rpc/udp_peers.h"
 #include "agent/run_fleet.h"
+#include "agent/server_file.h"
 #include "agent/shell/shells.h"
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
@@ -195,6 +197,32 @@ void take_peer_keys(const std::string& data_dir, const PeerKeys& keys, UdpPeers&
   if (!status.is_ok()) log_warning("peer_keys_not_kept", {{"reason", status}});
 }
 
+// For its certificate, and for the agent after this one.
+void take_servers(const AgentConfig& config, const std::vector<std::string>& told,
+                  CertificateRenewer& renewer) {
+  renewer.set_servers(all_servers(config.servers, told));
+  const Status status = save_servers(config.data_dir, told);
+  if (!status.is_ok()) log_warning("servers_not_kept", {{"reason", status}});
+}
+
+CertificateRenewerOptions renewer_options_of(const AgentConfig& config, const NodeFacts& facts) {
+  return {.servers = all_servers(config.servers, load_servers(config.data_dir)),
+          .files = config.tls,
+          .node = facts.name,
+          .seed = std::random_device()()};
+}
+
+ServerLinkOptions link_options_of(const AgentConfig& config, const std::string& token,
+                                  const NodeFacts& facts) {
+  return {.servers = config.servers,
+          .told_servers = load_servers(config.data_dir),
+          .agent_token = token,
+          .node = facts.name,
+          .identity = identity_of(facts),
+          .tls = [files = config.tls] { return read_tls_files(files); },
+          .seed = std::random_device()()};
+}
+
 OsRankHostOptions host_options_of(const AgentConfig& config, const NodeFacts& facts,
                                   const GpuInventory& gpus, const std::string& cgroup_parent) {
   return {.data_dir = config.data_dir,
@@ -261,26 +289,19 @@ int run_agent(const AgentConfig& config, const std::string& path, const std::str
   if (!peers.is_ok()) return fail(peers.status());
   facts.peer_port = peers.value()->port();
   Shells shells(loop, loop.io_context(), shell_options_of(config, token, images, *host.value()));
-  GrpcServerLink link(
-      loop, logs,
-      {.servers = config.servers,
-       .agent_token = token,
-       .node = facts.name,
-       .identity = identity_of(facts),
-       .tls = [files = config.tls] { return read_tls_files(files); },
-       .peer_keys =
-           [&](const PeerKeys& keys) { take_peer_keys(config.data_dir, keys, *peers.value()); },
-       .open_shell = [&](const auto&... what) { shells.open(what...); },
-       .seed = std::random_device()()});
+  CertificateRenewer renewer(loop, renewer_options_of(config, facts));
+  ServerLinkOptions to_servers = link_options_of(config, token, facts);
+  to_servers.told_of_servers = [&](const auto& told) { take_servers(config, told, renewer); };
+  to_servers.peer_keys = [&](const PeerKeys& keys) {
+    take_peer_keys(config.data_dir, keys, *peers.value());
+  };
+  to_servers.open_shell = [&](const auto&... what) { shells.open(what...); };
+  GrpcServerLink link(loop, logs, std::move(to_servers));
   Result<std::unique_ptr<LocalHealth>> health =
       open_health(config, facts, *host.value(), uploader.get(), loop);
   if (!health.is_ok()) return fail(health.status());
   Agent agent(loop, {*host.value(), link, *peers.value(), keeper, health.value().get()}, facts);
 
-  CertificateRenewer renewer(loop, {.servers = config.servers,
-                                    .files = config.tls,
-                                    .node = facts.name,
-                                    .seed = std::random_device()()});
   if (!config.tls.certificate.empty()) renewer.start();
 
   ServiceManager service_manager(loop);

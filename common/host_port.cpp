@@ -2,6 +2,10 @@
 
 #include <arpa/inet.h>
 
+#include <optional>
+
+#include "common/whole_number.h"
+
 namespace hai {
 
 HostPort split_host_port(std::string_view address) {
@@ -38,6 +42,13 @@ std::string machine_of(std::string_view address) {
   for (int i = 8; i < 16; ++i) bytes.s6_addr[i] = 0;
   char text[INET6_ADDRSTRLEN];
   return ::inet_ntop(AF_INET6, &bytes, text, sizeof text);
+}
+
+bool is_host_port(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const std::optional<int> port = whole_number<int>(address.substr(colon + 1));
+  return port && *port >= 1 && *port <= 65'535;
 }
 
 bool is_loopback(std::string_view host) {

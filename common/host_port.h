@@ -16,6 +16,8 @@ HostPort split_host_port(std::string_view address);
 // "HOST:PORT", an IPv6 address in brackets.
 std::string with_port(const std::string& host, const std::string& port);
 
+// A host and a port that one can connect to.
+bool is_host_port(std::string_view address);
 // An IPv4 or IPv6 address, and no name.
 bool is_address(const std::string& host);
 // Whom an address counts for where there are limits by address: itself, of IPv6 its /64, which one

@@ -96,7 +96,7 @@ struct ServerApp::Impl {
         audit(loop, config.conninfo, config.audit),
         serving(
             loop, store, &history, &history, config, std::move(secrets), &audit,
-            [this] { return audit.not_exported(); }, &history) {}
+            [this] { return audit.not_exported(); }, &history, &history) {}
 
   void run() {
     loop.on_signals({SIGINT, SIGTERM}, [this](int signal) { stop(signal); });

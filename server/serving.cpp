@@ -30,6 +30,7 @@
 #include "server/api/queries.h"
 #include "server/api/queue_board.h"
 #include "server/api/request_meter.h"
+#include "server/api/server_roll.h"
 #include "server/api/sign_in.h"
 #include "server/api/standing_board.h"
 #include "server/api/stored_logs.h"
@@ -74,8 +75,8 @@ OpenStreams::Limits stream_limits(const ServerConfig& config) {
 
 struct Serving::Impl {
   Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples, AuditLog* audit_log,
-       AuditBacklog audit_backlog, HourStore* hour_store, const ServerConfig& used_config,
-       ServingSecrets used_secrets)
+       AuditBacklog audit_backlog, HourStore* hour_store, ServerStore* server_store,
+       const ServerConfig& used_config, ServingSecrets used_secrets)
       : loop(used_loop),
         config(used_config),
         secrets(std::move(used_secrets)),
@@ -102,6 +103,8 @@ struct Serving::Impl {
         advisor(loop, controller, queries, estimates, queue, history),
         observatory(loop, controller, samples),
         hours(loop, controller, hour_store, config.history_keep),
+        roll(loop, server_store, config.advertise.grpc,
+             [this](const std::vector<std::string>& servers) { gateway.set_servers(servers); }),
         stored_logs(config.log_store.path.empty()
                         ? nullptr
                         : std::make_unique<StoredLogs>(loop, config.log_store)),
@@ -448,6 +451,7 @@ struct Serving::Impl {
   Advisor advisor;
   Observatory observatory;
   HourCounting hours;
+  ServerRoll roll;
   const std::unique_ptr<StoredLogs> stored_logs;  // nullptr = logs are on their nodes only
   LogRouter logs;
   LogSearches searches;
@@ -470,9 +474,9 @@ struct Serving::Impl {
 
 Serving::Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
                  const ServerConfig& config, ServingSecrets secrets, AuditLog* audit,
-                 AuditBacklog audit_backlog, HourStore* hours)
+                 AuditBacklog audit_backlog, HourStore* hours, ServerStore* servers)
     : impl_(std::make_unique<Impl>(loop, store, history, samples, audit, std::move(audit_backlog),
-                                   hours, config, std::move(secrets))) {}
+                                   hours, servers, config, std::move(secrets))) {}
 Serving::~Serving() = default;
 
 Status Serving::prepare() { return impl_->prepare(); }

@@ -12,6 +12,7 @@
 
 #include "common/hour_store.h"
 #include "common/loop.h"
+#include "common/server_store.h"
 #include "common/status.h"
 #include "server/auth/seal.h"
 #include "server/control/audit_port.h"
@@ -38,10 +39,11 @@ using AuditBacklog = std::function<std::map<std::string, int64_t>()>;
 
 class Serving {
  public:
-  // `history`, `samples`, `audit`, `audit_backlog` and `hours` may be null.
+  // `history`, `samples`, `audit`, `audit_backlog`, `hours` and `servers` may be null.
   Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
           const ServerConfig& config, ServingSecrets secrets, AuditLog* audit = nullptr,
-          AuditBacklog audit_backlog = nullptr, HourStore* hours = nullptr);
+          AuditBacklog audit_backlog = nullptr, HourStore* hours = nullptr,
+          ServerStore* servers = nullptr);
   ~Serving();  // after stop(), or of one that never listened
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;

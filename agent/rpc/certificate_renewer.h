@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/loop.h"
@@ -41,6 +42,8 @@ class CertificateRenewer {
   ~CertificateRenewer();
 
   void start() { look(); }
+  // Whom it asks from now on.
+  void set_servers(std::vector<std::string> servers) { options_.servers = std::move(servers); }
 
  private:
   struct Shared;
@@ -51,7 +54,7 @@ class CertificateRenewer {
   void look_later(Duration pause);
 
   Loop& loop_;
-  const CertificateRenewerOptions options_;
+  CertificateRenewerOptions options_;
   Rng rng_;
   std::shared_ptr<Shared> shared_;  // with the thread; null = there is none
   std::string certificate_;         // that `due_` is about

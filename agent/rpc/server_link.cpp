@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/rpc/log_waiter.h"
+#include "agent/rpc/server_list.h"
 #include "agent/rpc/server_stream.h"
 #include "common/check.h"
 #include "common/log.h"
@@ -19,10 +20,11 @@ GrpcServerLink::GrpcServerLink(Loop& loop, LogSource& logs, ServerLinkOptions op
       rng_(options_.seed),
       log_waiter_(std::make_unique<LogWaiter>(loop, logs)) {
   CHECK(!options_.servers.empty());
+  servers_ = all_servers(options_.servers, options_.told_servers);
   leave_grpc_locks_unchecked();
   if (!options_.codec) options_.codec = std::make_shared<PlacesCodec>();
   // So that the agents of a cluster spread over its servers while nobody leads yet.
-  next_server_ = static_cast<size_t>(rng_.below(options_.servers.size()));
+  server_ = servers_[static_cast<size_t>(rng_.below(servers_.size()))];
 }
 
 GrpcServerLink::~GrpcServerLink() {
@@ -49,24 +51,22 @@ ServerStreamEvents GrpcServerLink::make_events() {
                 listener_.order(order);
               },
           .peer_keys = options_.peer_keys,
+          .servers = [this](const std::vector<std::string>& told) { take_servers(told); },
           .read_log = [this](int64_t id, const LogRequest& request) { answer_log(id, request); },
           .open_shell =
-              [this](const ShellRequest& request) {
-                options_.open_shell(options_.servers[next_server_], tls_, request);
-              },
+              [this](const ShellRequest& request) { options_.open_shell(server_, tls_, request); },
           .done = [this](const Status& status) { stream_done(status); }};
 }
 
 void GrpcServerLink::connect() {
   if (const auto found = reason_seeker_.take()) log_refusal(found->server, found->why);
-  const std::string& server = options_.servers[next_server_];
   Result<TlsTexts> tls = options_.tls();
   if (!tls.is_ok()) {
     return stream_done(failed_precondition("tls: {}", tls.status().message()));
   }
   tls_ = std::move(tls).value();
   stream_ = ServerStream::open(loop_,
-                               {.server = server,
+                               {.server = server_,
                                 .hello = {.agent_token = options_.agent_token,
                                           .node = options_.node,
                                           .identity = options_.identity},
@@ -81,12 +81,25 @@ void GrpcServerLink::connect() {
   });
 }
 
+void GrpcServerLink::take_servers(const std::vector<std::string>& told) {
+  if (told == options_.told_servers) return;
+  options_.told_servers = told;
+  servers_ = all_servers(options_.servers, told);
+  options_.told_of_servers(told);
+}
+
+std::string GrpcServerLink::server_after(const std::string& server) const {
+  const auto found = std::ranges::find(servers_, server);
+  const bool is_last = found == servers_.end() || found + 1 == servers_.end();
+  return is_last ? servers_.front() : found[1];
+}
+
 void GrpcServerLink::stream_accepted() {
   loop_.cancel(timer_);
   timer_ = 0;
   accepted_ = true;
   refusal_ = ok();
-  log_info("server_connected", {{"server", options_.servers[next_server_]}});
+  log_info("server_connected", {{"server", server_}});
   listener_.connected();
 }
 
@@ -98,7 +111,7 @@ void GrpcServerLink::stream_done(const Status& status) {
   const bool was_accepted = std::exchange(accepted_, false);
   log_end(was_accepted, status);
   if (!was_accepted) seek_reason(status);
-  next_server_ = (next_server_ + 1) % options_.servers.size();
+  server_ = server_after(server_);
   if (failures_ == 0) alone_since_ = loop_.now();
   ++failures_;
   retry_later(was_accepted);
@@ -109,15 +122,14 @@ void GrpcServerLink::stream_done(const Status& status) {
 // one side does not believe the other's certificate. We ask again every few seconds, since it may
 // be.
 void GrpcServerLink::log_end(bool was_accepted, const Status& status) {
-  const std::string& server = options_.servers[next_server_];
   const bool is_for_a_person = status.code() == Code::already_exists ||
                                status.code() == Code::permission_denied ||
                                status.code() == Code::failed_precondition;
   if (was_accepted || !is_for_a_person) {
     return log_info(was_accepted ? "server_disconnected" : "server_not_reached",
-                    {{"server", server}, {"reason", status}});
+                    {{"server", server_}, {"reason", status}});
   }
-  log_refusal(server, status);
+  log_refusal(server_, status);
 }
 
 void GrpcServerLink::log_refusal(const std::string& server, const Status& why) {
@@ -129,7 +141,7 @@ void GrpcServerLink::seek_reason(const Status& status) {
   const bool may_be_tls =
       status.code() == Code::unavailable && status.message().find("refused") == std::string::npos;
   if (may_be_tls && failures_ % kFailuresPerReason == 0) {
-    reason_seeker_.seek(options_.servers[next_server_], tls_);
+    reason_seeker_.seek(server_, tls_);
   }
 }
 
@@ -137,7 +149,7 @@ void GrpcServerLink::seek_reason(const Status& status) {
 // the next one is not busy with handshakes before it has read its state. Then the pause grows by
 // half with each round over all servers: slowly enough that agents are back soon after a server is.
 void GrpcServerLink::retry_later(bool was_accepted) {
-  const int rounds = (failures_ - 1) / static_cast<int>(options_.servers.size());
+  const int rounds = (failures_ - 1) / static_cast<int>(servers_.size());
   const Duration longest = longest_pause();
   Duration pause = options_.backoff_min;
   for (int i = 0; i < rounds && pause < longest; ++i) pause += pause / 2;
@@ -158,7 +170,7 @@ Duration GrpcServerLink::longest_pause() const {
 }
 
 Duration GrpcServerLink::patience() const {
-  const int rounds = failures_ / static_cast<int>(options_.servers.size());
+  const int rounds = failures_ / static_cast<int>(servers_.size());
   Duration patience = options_.connect_timeout / 5;
   for (int i = 0; i < rounds && patience < options_.connect_timeout; ++i) patience *= 2;
   return std::min(patience, options_.connect_timeout);

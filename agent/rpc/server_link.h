@@ -1,7 +1,8 @@
 #pragma once
 // The agent's connection to the leading server: one gRPC stream at a time, on a channel of its own.
-// Tries the servers in turn until one accepts the hello, and again when the stream ends, with
-// jittered backoff. Lives on the loop's thread; gRPC's threads only post to it.
+// Tries the servers of the config and those that it was told of in turn until one accepts the
+// hello, and again when the stream ends, with jittered backoff. Lives on the loop's thread; gRPC's
+// threads only post to it.
 
 #include <functional>
 #include <memory>
@@ -25,13 +26,17 @@ class ServerStream;
 struct ServerStreamEvents;
 
 struct ServerLinkOptions {
-  std::vector<std::string> servers;  // host:port, at least one
+  std::vector<std::string> servers;       // host:port, at least one; of the config
+  std::vector<std::string> told_servers;  // by the cluster, earlier
   std::string agent_token;
   std::string node;
   AgentIdentity identity;
   // Whom to believe and what to prove by, asked for each try: what was replaced holds from the next
   // one on.
   std::function<Result<TlsTexts>()> tls = [] { return TlsTexts{}; };
+  // Hears of other servers than those that were told last.
+  std::function<void(const std::vector<std::string>&)> told_of_servers =
+      [](const std::vector<std::string>&) {};
   // Told of keys that come over a stream.
   std::function<void(const PeerKeys&)> peer_keys = [](const PeerKeys&) {};
   // Somebody wants into a rank: to be answered at that server, over a stream that proves as much.
@@ -64,6 +69,8 @@ class GrpcServerLink final : public ServerLink {
   void retry_later(bool was_accepted);
   Duration longest_pause() const;
   Duration patience() const;  // with a server that does not accept
+  void take_servers(const std::vector<std::string>& told);
+  std::string server_after(const std::string& server) const;
   void stream_accepted();
   void stream_done(const Status& status);
   void log_end(bool was_accepted, const Status& status);
@@ -74,6 +81,8 @@ class GrpcServerLink final : public ServerLink {
 
   Loop& loop_;
   ServerLinkOptions options_;
+  std::vector<std::string> servers_;  // all that may be tried
+  std::string server_;                // the present one, or the next
   Rng rng_;
   Listener listener_;
   std::unique_ptr<LogWaiter> log_waiter_;
@@ -82,7 +91,6 @@ class GrpcServerLink final : public ServerLink {
   // ending and starting them on each try would hold up the loop.
   std::shared_ptr<ServerStream> previous_stream_;
   bool accepted_ = false;
-  size_t next_server_ = 0;
   int failures_ = 0;        // since a server last worked with us
   MonoTime alone_since_{};  // the first of them
   ReasonSeeker reason_seeker_;

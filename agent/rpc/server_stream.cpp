@@ -190,6 +190,10 @@ class GrpcServerStream final : public ServerStream,
         if (!request.is_ok()) return reject(request.status());
         return events_.open_shell(request.value());
       }
+      case v1::ServerMessage::kServers: {
+        const auto& addresses = message.servers().addresses();
+        return events_.servers({addresses.begin(), addresses.end()});
+      }
       case v1::ServerMessage::BODY_NOT_SET:
         return;  // Of a newer server: not for us.
     }

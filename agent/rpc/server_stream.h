@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/agent_messages.h"
 #include "common/log_messages.h"
@@ -37,6 +38,9 @@ struct ServerStreamEvents {
   std::function<void(const AgentOrder&)> order;
   // Before the order that names the peers whose keys they are.
   std::function<void(const PeerKeys&)> peer_keys = [](const PeerKeys&) {};
+  // Of all servers of the cluster.
+  std::function<void(const std::vector<std::string>&)> servers =
+      [](const std::vector<std::string>&) {};
   std::function<void(int64_t request_id, const LogRequest&)> read_log;
   std::function<void(const ShellRequest&)> open_shell = [](const ShellRequest&) {};
   std::function<void(const Status&)> done;

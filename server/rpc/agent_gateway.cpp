@@ -49,6 +49,7 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   newest_[hello.node] = id;
   if (stream->certificate_begins()) stream->give_peer_keys(peer_secret_, hello.node);
   stream->accept(protocol);
+  if (!servers_.empty()) stream->name_servers(servers_);
   log_info("agent_connected", {{"node", hello.node}, {"connection", id}, {"protocol", protocol}});
   events_.connected(id, hello);
 }
@@ -90,6 +91,12 @@ void AgentGateway::note_stranger(const std::string& node, const std::string& add
   const auto left_out = strangers_.next();
   if (!left_out) return;
   log_warning("agent_refused", {{"node", node}, {"reason", why}, {"left_out", *left_out}});
+}
+
+void AgentGateway::set_servers(const std::vector<std::string>& addresses) {
+  if (addresses == servers_) return;
+  servers_ = addresses;
+  for (const auto& [id, connection] : connections_) connection.stream->name_servers(servers_);
 }
 
 void AgentGateway::decide_waiting() {

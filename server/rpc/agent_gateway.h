@@ -66,6 +66,9 @@ class AgentGateway final : public AgentPort, public LogPort, public ShellPort {
   // anybody can come again and again, under ever new names. On any thread.
   void note_stranger(const std::string& node, const std::string& address, const Status& why);
 
+  // All servers of the cluster as agents reach them: every agent is told, now and when it comes.
+  void set_servers(const std::vector<std::string>& addresses);
+
   // A new stream that has not said hello; the result is what it shall call.
   AgentStream::Events opened(std::shared_ptr<AgentStream> stream);
 
@@ -108,6 +111,7 @@ class AgentGateway final : public AgentPort, public LogPort, public ShellPort {
   std::map<std::string, ConnectionId> newest_;      // by node
   LogLimit strangers_{10};
   ConnectPace pace_;
+  std::vector<std::string> servers_;
   std::map<std::string, Status> refused_;  // by node, why last: an agent asks again and again
   struct Waiting {
     ConnectionId id;

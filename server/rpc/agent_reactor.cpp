@@ -59,6 +59,12 @@ void AgentReactor::send(const ShellRequest& request) {
   enqueue(std::move(message));
 }
 
+void AgentReactor::name_servers(const std::vector<std::string>& addresses) {
+  v1::ServerMessage message;
+  for (const std::string& address : addresses) message.mutable_servers()->add_addresses(address);
+  enqueue(std::move(message));
+}
+
 void AgentReactor::close(const Status& reason) {
   if (end_) return;
   end_ = reason;

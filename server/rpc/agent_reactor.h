@@ -45,6 +45,7 @@ class AgentReactor final : public AgentStream,
   void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
   void send(const ShellRequest& request) override;
+  void name_servers(const std::vector<std::string>& addresses) override;
   void close(const Status& reason) override;
   void cut(const Status& reason) override;
 

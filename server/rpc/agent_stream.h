@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/agent_messages.h"
 #include "common/log_messages.h"
@@ -50,6 +51,7 @@ class AgentStream {
   virtual void send(const AgentOrder& order, PlacesCodec& codec) = 0;
   virtual void send(int64_t request_id, const LogRequest& request) = 0;
   virtual void send(const ShellRequest& request) = 0;
+  virtual void name_servers(const std::vector<std::string>& addresses) = 0;
   // Sends what is queued, at most kDrainTimeout long, and ends the stream with this status.
   virtual void close(const Status& reason) = 0;
   // Ends it at once, without what is queued.

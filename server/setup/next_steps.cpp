@@ -58,8 +58,7 @@ std::string next_steps_beside(const SetupPlan& plan, const std::string& address,
   if (!signed_in.join_line.empty()) text += join_words(plan, signed_in);
   text += "On other machines, with a token of `hai token create`:\n" +
           init_line(plan, {plan.config.advertise.grpc, address});
-  text += fmt::format("Nodes that have joined already: `servers` of their agent.yaml lacks {}.\n",
-                      address);
+  text += "Nodes that have joined already are told of it soon after it runs.\n";
   return text;
 }
 

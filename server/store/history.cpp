@@ -5,6 +5,7 @@
 #include "server/store/hour_queries.h"
 #include "server/store/pg_worker.h"
 #include "server/store/sample_queries.h"
+#include "server/store/server_queries.h"
 
 namespace hai {
 namespace {
@@ -130,6 +131,15 @@ void PgHistory::report(UnixTime since, UnixTime until, Duration step,
   impl_->ask<HourReport>(
       [since, until, step](PgSession& session) -> Result<HourReport> {
         return find_hours(session, since, until, step);
+      },
+      std::move(done));
+}
+
+void PgHistory::note(std::string own, Duration keep,
+                     std::function<void(Result<std::vector<std::string>>)> done) {
+  impl_->ask<std::vector<std::string>>(
+      [own = std::move(own), keep](PgSession& session) -> Result<std::vector<std::string>> {
+        return note_server(session, own, keep);
       },
       std::move(done));
 }

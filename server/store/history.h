@@ -1,18 +1,19 @@
 #pragma once
-// History, samples and hours on PostgreSQL: its own thread and connection, so that a slow question
-// never holds up an append. Belongs to the loop's thread.
+// History, samples, hours and the list of servers on PostgreSQL: a thread and a connection of its
+// own, so that a slow question never holds up an append. Belongs to the loop's thread.
 
 #include <memory>
 #include <string>
 
 #include "common/hour_store.h"
 #include "common/loop.h"
+#include "common/server_store.h"
 #include "server/control/history_port.h"
 #include "server/control/sample_port.h"
 
 namespace hai {
 
-class PgHistory final : public History, public SampleStore, public HourStore {
+class PgHistory final : public History, public SampleStore, public HourStore, public ServerStore {
  public:
   PgHistory(Loop& loop, std::string conninfo);
   ~PgHistory() override;
@@ -34,6 +35,9 @@ class PgHistory final : public History, public SampleStore, public HourStore {
   void count(Duration keep, std::function<void(Result<bool>)> done) override;
   void report(UnixTime since, UnixTime until, Duration step,
               std::function<void(Result<HourReport>)> done) override;
+
+  void note(std::string own, Duration keep,
+            std::function<void(Result<std::vector<std::string>>)> done) override;
 
  private:
   struct Impl;

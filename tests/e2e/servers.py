@@ -248,11 +248,12 @@ default_quota_nodes: unlimited
 knobs: {{heartbeat: {self.heartbeat}{self.knobs}}}
 """
 
-    def start_agent(self, name):
+    def start_agent(self, name, servers=None):
+        """`servers`: those of its config; all if None."""
         folder = self.root / "nodes" / name
         folder.mkdir(parents=True, exist_ok=True)
         config = folder / "agent.yaml"
-        addresses = ", ".join(f'"127.0.0.1:{server.grpc}"' for server in self.servers)
+        addresses = ", ".join(f'"127.0.0.1:{server.grpc}"' for server in servers or self.servers)
         config.write_text(
             f"""
 name: {name}

@@ -30,6 +30,7 @@ class AgentEnd final : public AgentStream {
   void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
   void send(const ShellRequest&) override {}
+  void name_servers(const std::vector<std::string>&) override {}
   void close(const Status& reason) override;
 
   bool is_accepted = false;

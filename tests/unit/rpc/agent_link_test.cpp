@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "agent/rpc/server_link.h"
+#include "agent/rpc/server_list.h"
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_service.h"
 #include "server/rpc/grpc_server.h"
@@ -78,11 +79,16 @@ struct TestServer {
 
 struct TestAgent {
   TestAgent(AsioLoop& loop, std::vector<std::string> servers, Duration backoff_max = 50ms,
-            Duration connect_timeout = 2s)
+            Duration connect_timeout = 2s, std::vector<std::string>* told = nullptr)
       : link(loop, logs,
              {.servers = std::move(servers),
+              .told_servers = told == nullptr ? std::vector<std::string>() : *told,
               .agent_token = "secret",
               .node = "n1",
+              .told_of_servers =
+                  [told](const std::vector<std::string>& servers) {
+                    if (told != nullptr) *told = servers;
+                  },
               .backoff_min = 10ms,
               .backoff_max_in_hurry = 20ms,
               .backoff_max = backoff_max,
@@ -188,6 +194,48 @@ TEST(AgentLink, ARefusedAgentTriesTheNextServer) {
   ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
   EXPECT_EQ(leader.connected.size(), 1u);
   EXPECT_EQ(standby.gateway.connection_count(), 0u);
+}
+
+// Its config names one server, and that is gone for good.
+TEST(AgentLink, GoesToAServerThatItWasToldOf) {
+  AsioLoop loop;
+  std::optional<TestServer> first;
+  first.emplace(loop);
+  TestServer second(loop);
+  std::vector<std::string> told;
+  TestAgent agent(loop, {first->address()}, 50ms, 2s, &told);
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  EXPECT_EQ(first->connected.size(), 1u);
+
+  const std::vector<std::string> all = {second.address(), first->address()};
+  first->gateway.set_servers(all);
+  ASSERT_TRUE(run_until(loop, [&] { return told == all; }));
+  first.reset();
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 2; }));
+  EXPECT_EQ(second.connected.size(), 1u);
+}
+
+TEST(AgentLink, IsToldOfServersWhenItComesAndKnowsThemFromBefore) {
+  AsioLoop loop;
+  TestServer server(loop);
+  server.gateway.set_servers({"127.0.0.1:1", server.address()});
+  std::vector<std::string> told = {server.address()};
+  TestAgent agent(loop, {"127.0.0.1:1"}, 50ms, 2s, &told);
+  ASSERT_TRUE(run_until(loop, [&] { return told.size() == 2; }));
+  EXPECT_EQ(told.front(), "127.0.0.1:1");
+  EXPECT_EQ(agent.connects, 1);
+}
+
+TEST(AgentLink, TakesOnlyServersThatItMayGoTo) {
+  using Servers = std::vector<std::string>;
+  EXPECT_EQ(all_servers({"a:1"}, {"b:1", "a:1", "", "b", "b:0", ":1", "b:1", "c:2"}),
+            (Servers{"a:1", "b:1", "c:2"}));
+  Servers many;
+  for (int i = 1; i <= 100; ++i) many.push_back(fmt::format("b:{}", i));
+  EXPECT_EQ(all_servers({"a:1"}, many).size(), 1 + kServersMax);
+  // Whose servers are on its own machine may speak to them in plain text, and to no other.
+  EXPECT_EQ(all_servers({"127.0.0.1:1"}, {"b:1", "localhost:2"}),
+            (Servers{"127.0.0.1:1", "localhost:2"}));
 }
 
 // Pauses that grew by half each would be hours long by then.
