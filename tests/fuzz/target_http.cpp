@@ -63,7 +63,6 @@ class Client {
 bool is_owed_an_answer(const std::string& text, const HttpLimits& limits) {
   namespace http = boost::beast::http;
   http::request_parser<http::string_body> parser;
-  parser.eager(true);
   parser.header_limit(static_cast<uint32_t>(limits.header_bytes));
   parser.body_limit(boost::none);
   boost::beast::error_code error;
@@ -73,6 +72,9 @@ bool is_owed_an_answer(const std::string& text, const HttpLimits& limits) {
     if (error == http::error::need_more) return false;
     // What is wrong in a head that never ends is not seen by who reads it in pieces.
     if (error) return text.find("\r\n\r\n") != std::string::npos;
+    // Memory for a body is taken at its beginning, as much as the head says that it has.
+    if (parser.content_length().value_or(0) > text.size()) return false;
+    parser.eager(true);
   }
   return parser.is_done();
 }
