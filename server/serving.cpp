@@ -36,6 +36,7 @@
 #include "server/api/stored_logs.h"
 #include "server/api/unix_directory.h"
 #include "server/auth/token.h"
+#include "server/config_rules.h"
 #include "server/connection_shares.h"
 #include "server/http/event_hub.h"
 #include "server/http/event_stream.h"
@@ -60,16 +61,6 @@ const std::set<std::string, std::less<>> kHealthPaths = {"/livez", "/metrics", "
                                                          "/version"};
 constexpr Duration kTokenLook = 500ms;
 constexpr Duration kTokenNote = 1min;
-
-SignInDesk::Rules sign_in_rules(const ServerConfig& config) {
-  return {.token_ttl = config.token_ttl,
-          .token_ttl_max = config.token_ttl_max,
-          .munge_creates_users = config.munge_creates_users};
-}
-
-OpenStreams::Limits stream_limits(const ServerConfig& config) {
-  return {.per_user = static_cast<size_t>(config.streams_per_user)};
-}
 
 }  // namespace
 

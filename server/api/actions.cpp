@@ -5,7 +5,6 @@
 
 #include "common/hostlist.h"
 #include "common/spec/check_job_spec.h"
-#include "common/text_check.h"
 #include "server/api/launch_secrets.h"
 #include "server/api/nodes_by_name.h"
 #include "server/api/text_limits.h"
@@ -14,17 +13,6 @@
 namespace hai {
 
 namespace {
-
-constexpr size_t kErrorBytesMax = 2'000;
-
-// Errors repeat what was asked for: of a name that nobody can have, all of a long message.
-Done<CommandReply> shortened(Done<CommandReply> done) {
-  return [done = std::move(done)](Result<CommandReply> reply) {
-    const std::string_view said = reply.is_ok() ? "" : reply.status().message();
-    if (said.size() <= kErrorBytesMax) return done(std::move(reply));
-    done(Status(reply.status().code(), printable(said.substr(0, kErrorBytesMax)) + "..."));
-  };
-}
 
 Status unknown_action(int action) {
   return invalid_argument("action has the unknown value {}", action);

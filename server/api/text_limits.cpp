@@ -6,6 +6,8 @@
 
 namespace hai {
 
+constexpr size_t kErrorBytesMax = 2'000;
+
 bool is_person_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
          c == '_' || c == '-' || c == '@' || c == '+';
@@ -20,6 +22,12 @@ Status check_sentence(std::string_view what, std::string_view text) {
 }
 
 std::string asked_name(std::string_view name) { return printable(name.substr(0, kAskedBytesMax)); }
+
+Status shortened(const Status& error) {
+  const std::string_view said = error.message();
+  if (said.size() <= kErrorBytesMax) return error;
+  return Status(error.code(), printable(said.substr(0, kErrorBytesMax)) + "...");
+}
 
 Status check_person(std::string_view what, std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax) {

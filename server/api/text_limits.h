@@ -2,8 +2,10 @@
 // Free text and names that people give beside a job spec: stored for ever in the event log, so they
 // are short and are text.
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/status.h"
 
@@ -21,5 +23,13 @@ Status check_person(std::string_view what, std::string_view name);
 // that he need not hear all of it.
 inline constexpr size_t kAskedBytesMax = 255;
 std::string asked_name(std::string_view name);
+// An error with the beginning of its message, where that is long.
+Status shortened(const Status& error);
+template <typename Reply>
+std::function<void(Result<Reply>)> shortened(std::function<void(Result<Reply>)> done) {
+  return [done = std::move(done)](Result<Reply> reply) {
+    done(reply.is_ok() ? std::move(reply) : Result<Reply>(shortened(reply.status())));
+  };
+}
 
 }  // namespace hai
