@@ -281,7 +281,7 @@ class SlurmTest(SlurmScripts, SlurmClusterTest):
             (["srun", "--pty", "bash"], "this is no terminal"),
             (["srun"], "no command given"),
             (["scancel"], "No job identification provided"),
-            (["scancel", "-s", "USR1", "1"], "-s/--signal is not supported"),
+            (["scancel", "-s", "USR1", "1"], "--signal: of steps only (JOB.STEP)"),
             (["scancel", "1_2"], "Invalid job id specified"),
             (["squeue", "-o", "%I"], "%I in the format is not known"),
             (["squeue", "-t", "sleeping"], "state 'SLEEPING' is not known"),
