@@ -80,17 +80,17 @@ TEST(SlurmSteps, AreCancelledByTheirNames) {
   EXPECT_EQ(order.value().signal, 0);
   EXPECT_EQ(cancel_order(scancel({"-s", "USR1", "17.1"})).value().signal, SIGUSR1);
   EXPECT_THAT(cancel_order(scancel({"17"})).value().steps, IsEmpty());
-  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
-           {"17.x"},
-           {"x.1"},
-           {"17."},
-           {"17.-1"},
-           {"17.1000000000"},
-           {"17_.1"},
-           {"17.batch"},
-           {"17.0", "18"},
-           {"-s", "USR1", "17"},
-           {"-s", "NOSUCH", "17.0"}}) {
+  for (const std::vector<std::string>& bad :
+       std::vector<std::vector<std::string>>{{"17.x"},
+                                             {"x.1"},
+                                             {"17."},
+                                             {"17.-1"},
+                                             {"17.1000000000"},
+                                             {"17_.1"},
+                                             {"17.batch"},
+                                             {"17.0", "18"},
+                                             {"-s", "USR1", "17"},
+                                             {"-s", "NOSUCH", "17.0"}}) {
     EXPECT_EQ(cancel_order(scancel(bad)).status().code(), Code::invalid_argument) << bad.back();
   }
 }
