@@ -108,7 +108,12 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   if (has_rank_of_lost_history(*memory_.state, report)) memory_.history.found_evidence();
   // It may be the last one that was waited for.
   if (loop_.now() - memory_.sessions.term_start() < listening_time(knobs_)) passes_.want();
-  if (!knows_history()) skip_attempts_of_strays(decision, *session);
+  if (!knows_history()) {
+    // Durable before what hides the signs of it from the next leader: numbers that are skipped, and
+    // the orders of this turn, by which the node forgets how far the lost log went.
+    decide_lost_history(decision, memory_.history);
+    skip_attempts_of_strays(decision, *session);
+  }
   note_progress(report);
   nodes_to_reconcile_.insert(session->node);
   memory_.sessions.report_confirms(*session, report.sequence, report.granted_sequence,

@@ -241,6 +241,28 @@ TEST(WentBack, IsAnIncidentAndEndsTheStrays) {
   EXPECT_EQ(t.a->agents.of<KillRank>(ConnectionId{1}).front().key, t.stray);
 }
 
+// A leader that found it, ordered something, and died before its next tick: the numbers that it
+// had skipped and the positions that its orders bore hid the loss from the next one, which placed
+// the job again (sim seed 20452320 --store-goes-back).
+TEST(WentBack, TheNextLeaderKnowsOfItWhereTheFirstHasOrderedSomething) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  submit(*a, job("j").begin_at(a->loop.wall_now() + 1h));
+  w.run(1s);
+  a->agents.sent.clear();
+  bool has_ordered = false;
+  a->agents.on_send = [&](const AgentOrder&) { has_ordered = true; };
+  AgentReport report{.node = "node-1", .sequence = 2};
+  report.ranks = {{.key = {JobId{1}, 3, 0}, .phase = RankPhase::running, .was_ordered = true}};
+  a->controller.agent_report(ConnectionId{1}, report);
+  while (!has_ordered) w.run(1us);
+  ASSERT_EQ(a->controller.state().find(JobId{1})->next_attempt(), 4);
+  a.reset();
+  const auto b = w.leader("b");
+  EXPECT_NE(b->controller.state().open_incident(kStoreWentBack), nullptr);
+}
+
 TEST(WentBack, WaitingForTheStraysKeepsNobodyBusy) {
   Forgotten t;
   const int64_t turns = t.a->controller.stats().turns;
