@@ -259,7 +259,10 @@ TEST(WentBack, TheNextLeaderKnowsOfItWhereTheFirstHasOrderedSomething) {
   while (!has_ordered) w.run(1us);
   ASSERT_EQ(a->controller.state().find(JobId{1})->next_attempt(), 4);
   a.reset();
-  const auto b = w.leader("b");
+  const auto b = w.server("b");
+  b->controller.start();
+  w.run(5s);
+  ASSERT_TRUE(b->controller.is_leading());
   EXPECT_NE(b->controller.state().open_incident(kStoreWentBack), nullptr);
 }
 
