@@ -25,7 +25,7 @@ constexpr PgStatement kAcquire{
 
 const PgStatement& renew_statement() {
   static const std::string sql = fmt::format(
-      "UPDATE cluster_epoch SET expires_at = {} WHERE epoch = $1::bigint AND holder <> ''"
+      "UPDATE cluster_epoch SET expires_at = {} WHERE epoch = $1::bigint AND holder_process = $3"
       " RETURNING (extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
       extended_end_sql(2));
   static const PgStatement statement{"lease_renew", sql.c_str()};
@@ -36,7 +36,7 @@ constexpr PgStatement kRelease{
     "lease_release",
     "UPDATE cluster_epoch SET holder = '', holder_process = '', holder_grpc = '',"
     " holder_http = '', expires_at = '-infinity'"
-    " WHERE epoch = $1::bigint"};
+    " WHERE epoch = $1::bigint AND holder_process = $2"};
 
 constexpr PgStatement kRead{
     "lease_read",
@@ -108,15 +108,15 @@ Result<Epoch> LeaderLease::acquire(PgSession& session, Duration lease, Epoch flo
 
 Status LeaderLease::renew(PgSession& session, Epoch epoch, Duration lease) {
   length_ = lease;
-  PgResult result =
-      session.call(renew_statement(), {std::to_string(epoch.value), std::to_string(lease.count())});
+  PgResult result = session.call(
+      renew_statement(), {std::to_string(epoch.value), std::to_string(lease.count()), process_});
   if (result.size() == 0) return lost_lease(session, epoch);
   store_time_ = UnixTime(result.integer(0, 0) * 1us);
   return ok();
 }
 
 void LeaderLease::release(PgSession& session, Epoch epoch) {
-  session.call(kRelease, {std::to_string(epoch.value)});
+  session.call(kRelease, {std::to_string(epoch.value), process_});
 }
 
 Status lost_lease(PgSession& session, Epoch epoch) {

@@ -35,6 +35,8 @@ class LeaderLease {
   UnixTime store_time() const { return store_time_; }
   void release(PgSession& session, Epoch epoch);
 
+  // Who holds it in the database's words: a store that has gone back may give an epoch again.
+  const std::string& process() const { return process_; }
   // Of the last acquire or renew; each append extends the lease as well.
   Duration length() const { return length_; }
 

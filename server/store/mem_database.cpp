@@ -19,20 +19,22 @@ Result<Epoch> MemDatabase::acquire(const std::string& holder, Duration lease, Ep
   return epoch_;
 }
 
-Status MemDatabase::renew(Epoch epoch, Duration lease) {
-  if (epoch != epoch_ || holder_.empty()) {
+Status MemDatabase::renew(const std::string& holder, Epoch epoch, Duration lease) {
+  if (epoch != epoch_ || holder_ != holder) {
     return aborted("epoch {} is over: {} leads with epoch {}", epoch.value, holder_, epoch_.value);
   }
   lease_expires_ = std::max(lease_expires_, clock_.now() + lease);
   return ok();
 }
 
-void MemDatabase::release(Epoch epoch) {
-  if (epoch == epoch_) holder_.clear();
+void MemDatabase::release(const std::string& holder, Epoch epoch) {
+  if (epoch == epoch_ && holder_ == holder) holder_.clear();
 }
 
-Status MemDatabase::append(AppendBatch& batch) {
-  if (batch.epoch != epoch_ || holder_.empty()) {
+// A store that has gone back may give an epoch again, and its log come to the same length: only its
+// holder tells who has it.
+Status MemDatabase::append(const std::string& holder, AppendBatch& batch) {
+  if (batch.epoch != epoch_ || holder_ != holder) {
     return aborted("epoch {} is over: {} leads with epoch {}", batch.epoch.value, holder_,
                    epoch_.value);
   }

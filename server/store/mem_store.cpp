@@ -131,7 +131,7 @@ void MemStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term
   submit({.run =
               [core = core_.get(), term, lease] {
                 term->store_time = core->database.wall_now();
-                return core->database.renew(term->epoch, lease);
+                return core->database.renew(core->holder, term->epoch, lease);
               },
           .answer =
               [term, done = std::move(done)](Status status) {
@@ -141,7 +141,7 @@ void MemStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term
 
 void MemStore::release(Epoch epoch, std::function<void()> done) {
   submit({.run = [core = core_.get(), epoch]() -> Status {
-            core->database.release(epoch);
+            core->database.release(core->holder, epoch);
             return ok();
           },
           .answer = [done = std::move(done)](const Status&) { done(); }});
@@ -164,12 +164,13 @@ void MemStore::append(AppendBatch batch, std::function<void(Status)> done) {
   CHECK(!core_->append_under_way);
   core_->append_under_way = true;
   auto shared = std::make_shared<AppendBatch>(std::move(batch));
-  submit({.run = [core = core_.get(), shared] { return core->database.append(*shared); },
-          .answer =
-              [core = core_.get(), done = std::move(done)](Status status) {
-                core->append_under_way = false;
-                done(std::move(status));
-              }});
+  submit(
+      {.run = [core = core_.get(), shared] { return core->database.append(core->holder, *shared); },
+       .answer =
+           [core = core_.get(), done = std::move(done)](Status status) {
+             core->append_under_way = false;
+             done(std::move(status));
+           }});
 }
 
 }  // namespace hai

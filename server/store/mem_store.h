@@ -73,9 +73,9 @@ class MemDatabase {
   friend class MemStore;
 
   Result<Epoch> acquire(const std::string& holder, Duration lease, Epoch floor);
-  Status renew(Epoch epoch, Duration lease);
-  void release(Epoch epoch);
-  Status append(AppendBatch& batch);
+  Status renew(const std::string& holder, Epoch epoch, Duration lease);
+  void release(const std::string& holder, Epoch epoch);
+  Status append(const std::string& holder, AppendBatch& batch);
   void write_rows(AppendBatch& batch);
   void remember();
   auto contents() {

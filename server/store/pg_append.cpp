@@ -33,15 +33,17 @@ struct Parts {
 };
 
 // $1 epoch, $2 last_seq before or -1, $3 last_seq after, $4 epoch started or 0, $5 lease in
-// microseconds; then events, new jobs, changed jobs. A failed guard writes nothing: every part
-// joins with it. A changed job without a row fails the cast, and with it the whole statement.
+// microseconds, $6 the holder's process; then events, new jobs, changed jobs. A failed guard writes
+// nothing: every part joins with it. A changed job without a row fails the cast, and with it the
+// whole statement.
 std::string append_sql(Parts parts) {
-  int param = 6;
+  int param = 7;
   std::string sql =
       "WITH guard AS (UPDATE cluster_epoch SET last_seq = greatest(last_seq, $3::bigint),"
       " started_epoch = greatest(started_epoch, $4::bigint), expires_at = " +
       extended_end_sql(5) +
-      " WHERE epoch = $1::bigint AND holder <> '' AND ($2::bigint < 0 OR last_seq = $2::bigint)"
+      " WHERE epoch = $1::bigint AND holder_process = $6"
+      " AND ($2::bigint < 0 OR last_seq = $2::bigint)"
       " RETURNING 1 AS one)";
   const PgTable& events = table_of<Event>();
   sql += fmt::format(", events AS ({})", insert_sql(events, param, "guard, "));
@@ -143,7 +145,7 @@ Status check_keys(const AppendBatch& batch) {
   return ok();
 }
 
-std::vector<std::string> guard_params(const AppendBatch& batch, Duration lease) {
+std::vector<std::string> guard_params(const AppendBatch& batch, const LeaderLease& lease) {
   int64_t before = -1;
   int64_t after = 0;
   int64_t started = 0;
@@ -154,14 +156,20 @@ std::vector<std::string> guard_params(const AppendBatch& batch, Duration lease) 
   for (const Event& event : batch.events) {
     if (const auto* body = std::get_if<EpochStarted>(&event.body)) started = body->epoch.value;
   }
-  return {std::to_string(batch.epoch.value), std::to_string(before), std::to_string(after),
-          std::to_string(started), std::to_string(lease.count())};
+  return {std::to_string(batch.epoch.value),
+          std::to_string(before),
+          std::to_string(after),
+          std::to_string(started),
+          std::to_string(lease.length().count()),
+          lease.process()};
 }
 
 // Why the guard found no row.
-Status refused(PgSession& session, const AppendBatch& batch) {
-  PgResult row = session.run(fmt::format(
-      "SELECT last_seq FROM cluster_epoch WHERE epoch = {} AND holder <> ''", batch.epoch.value));
+Status refused(PgSession& session, const AppendBatch& batch, const LeaderLease& lease) {
+  PgResult row = session.call(
+      {"append_refused",
+       "SELECT last_seq FROM cluster_epoch WHERE epoch = $1::bigint AND holder_process = $2"},
+      {std::to_string(batch.epoch.value), lease.process()});
   if (row.size() == 0) return lost_lease(session, batch.epoch);
   return unavailable("the event log ends at {}, the batch starts at {}: reload", row.integer(0, 0),
                      batch.events.front().seq);
@@ -235,7 +243,7 @@ void PgAppender::remember(const AppendBatch& batch) {
   }
 }
 
-Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration lease) {
+Status PgAppender::append(PgSession& session, const AppendBatch& batch, const LeaderLease& lease) {
   RETURN_IF_ERROR(check_keys(batch));
   const Rows rows = rows_of(batch);
   std::vector<std::string> params = guard_params(batch, lease);
@@ -254,7 +262,7 @@ Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration
     if (!alone) session.run("BEGIN");
     if (session.call(append_statement(parts), params).integer(0, 0) == 0) {
       if (!alone) session.run("ROLLBACK");
-      return refused(session, batch);
+      return refused(session, batch, lease);
     }
     if (!alone) {
       write_others(session, batch, rows);

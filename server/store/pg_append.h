@@ -10,10 +10,12 @@
 
 namespace hai {
 
+class LeaderLease;
+
 class PgAppender {
  public:
   // Extends the lease by `lease`. Throws PgError if it is unknown whether it was written.
-  Status append(PgSession& session, const AppendBatch& batch, Duration lease);
+  Status append(PgSession& session, const AppendBatch& batch, const LeaderLease& lease);
   // Before the first append of an epoch: other servers may have written since.
   void forget_written() { written_.clear(); }
 

@@ -118,7 +118,7 @@ void PgStore::append(AppendBatch batch, std::function<void(Status)> done) {
   auto shared = std::make_shared<const AppendBatch>(std::move(batch));
   impl_->worker.submit(
       [impl = impl_.get(), shared](PgSession& session) {
-        return impl->appender.append(session, *shared, impl->lease.length());
+        return impl->appender.append(session, *shared, impl->lease);
       },
       std::move(done), impl_->limit);
 }

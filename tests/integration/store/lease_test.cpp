@@ -75,6 +75,26 @@ TEST_F(LeaseTest, AnOldEpochWritesNothing) {
   expect_ledger();
 }
 
+// A replica that lacked the first acquire has become the database: the epoch is given again, to
+// another one. The logs of both begin at the same number.
+TEST_F(LeaseTest, AnEpochThatIsGivenAgainIsItsNewHoldersAlone) {
+  PgStore first(loop_, {conninfo_});
+  PgStore second(loop_, {conninfo_});
+  const Epoch epoch = acquire(first).value().epoch;
+  PgSession({.conninfo = conninfo_})
+      .call({"go_back",
+             "UPDATE cluster_epoch SET epoch = epoch - 1, holder = '', holder_process = '',"
+             " expires_at = '-infinity'"});
+  ASSERT_EQ(acquire(second).value().epoch, epoch);
+  test::RandomCluster cluster(5);
+  const AppendBatch start = cluster.start_epoch(epoch);
+  EXPECT_EQ(append(first, start).code(), Code::aborted);
+  EXPECT_EQ(renew(first, epoch, 30s).status().code(), Code::aborted);
+  release(first, epoch);
+  EXPECT_EQ(append(second, start), ok()) << "the other's release frees nothing";
+  EXPECT_EQ(load(second).value().last_seq, start.events.back().seq);
+}
+
 TEST_F(LeaseTest, NobodyAppendsAfterGivingUp) {
   PgStore store(loop_, {conninfo_});
   test::RandomCluster cluster(5);

@@ -97,6 +97,26 @@ TEST_F(MemStoreTest, OneLeadsAtATime) {
   EXPECT_EQ(renewed->status().code(), Code::aborted);
 }
 
+// As LeaseTest.AnEpochThatIsGivenAgainIsItsNewHoldersAlone of the real one (sim seed 1624457308
+// --store-goes-back: two that had epoch 12 wrote the log of one).
+TEST_F(MemStoreTest, AnEpochThatIsGivenAgainIsItsNewHoldersAlone) {
+  MemDatabase database{loop_, {.past_kept = 10}};
+  MemStore first{loop_, database, "a"};
+  MemStore second{loop_, database, "b"};
+  const Epoch epoch = acquire(first).value().epoch;
+  database.go_back(1);
+  loop_.run_for(1s);
+  ASSERT_EQ(acquire(second).value().epoch, epoch);
+  const AppendBatch start = cluster_.start_epoch(epoch);
+  (void)append(first, start);  // over the connection that the loss has broken
+  EXPECT_EQ(append(first, start).code(), Code::aborted);
+  EXPECT_TRUE(database.events().empty());
+  EXPECT_TRUE(append(second, start).is_ok());
+  first.release(epoch, [] {});
+  loop_.run_for(100ms);
+  EXPECT_EQ(database.holder(), "b");
+}
+
 TEST_F(MemStoreTest, RenewingKeepsOthersOutAndReleasingLetsThemIn) {
   const Epoch epoch = acquire(store_).value().epoch;
   for (int i = 0; i < 5; ++i) {
