@@ -1,7 +1,8 @@
 #include "agent/os/status_json.h"
-#include "agent/os/whole_json.h"
 
 #include <nlohmann/json.hpp>
+
+#include "agent/os/whole_json.h"
 
 namespace hai {
 

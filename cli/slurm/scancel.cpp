@@ -101,9 +101,7 @@ Result<std::vector<std::string>> choose_jobs(Client& client, const ParsedWords& 
 
 // The job's first rank does it: over a shell there, which only the job's owner gets.
 Status cancel_in_job(Client& client, const StepName& name, int signal) {
-  v1::GetJobRequest request;
-  request.set_job(name.job);
-  const Result<v1::Job> job = client.get_job(request);
+  const Result<v1::Job> job = named_job(client, name.job);
   RETURN_IF_ERROR(job.status());
   if (!may_have_steps(job.value())) return not_found("the job has no steps");
   const Result<std::vector<StepRecord>> steps = read_steps(client, job.value());
@@ -137,8 +135,12 @@ int cancel_steps(Session& session, const CancelOrder& order) {
     }
     const Result<Client*> client = session.client();
     if (!client.is_ok()) return fail(kScancel, client.status());
-    const Status status = cancel_in_job(*client.value(), step, order.signal);
+    Status status = cancel_in_job(*client.value(), step, order.signal);
     if (status.is_ok()) continue;
+    if (status.code() == Code::permission_denied) {
+      status = permission_denied("only the job's owner ends single steps; scancel {} ends the job",
+                                 step.job);
+    }
     complain_of_step(step, status);
     if (exit_code == kOk) exit_code = exit_code_of(status);
   }

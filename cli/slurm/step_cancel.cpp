@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 
 #include "cli/exit_code.h"
 #include "cli/slurm/console.h"
@@ -45,12 +46,18 @@ std::string to_string(const StepName& step) { return fmt::format("{}.{}", step.j
 
 Result<CancelOrder> cancel_order(const ParsedWords& words) {
   CancelOrder order;
+  bool names_jobs = false;
   for (const std::string& word : words.operands) {
-    if (word.find('.') == std::string::npos) continue;
-    Result<StepName> step = parse_step_name(word);
-    RETURN_IF_ERROR(step.status());
-    if (std::ranges::find(order.steps, step.value()) == order.steps.end()) {
-      order.steps.push_back(std::move(step.value()));
+    for (const auto item : std::views::split(std::string_view(word), ',')) {
+      const std::string_view name(item.begin(), item.end());
+      if (name.empty()) continue;
+      names_jobs = names_jobs || name.find('.') == name.npos;
+      if (name.find('.') == name.npos) continue;
+      Result<StepName> step = parse_step_name(name);
+      RETURN_IF_ERROR(step.status());
+      if (std::ranges::find(order.steps, step.value()) == order.steps.end()) {
+        order.steps.push_back(std::move(step.value()));
+      }
     }
   }
   const GivenOption* given = words.find("signal");
@@ -60,10 +67,7 @@ Result<CancelOrder> cancel_order(const ParsedWords& words) {
                         "of steps only (JOB.STEP): a job is told to save and leave by hai "
                         "suspend JOB, and ended without --signal");
   }
-  if (std::ranges::any_of(words.operands,
-                          [](const auto& word) { return word.find('.') == std::string::npos; })) {
-    return invalid_argument("name jobs or steps, not both at once");
-  }
+  if (names_jobs) return invalid_argument("name jobs or steps, not both at once");
   if (given == nullptr) return order;
   const Result<int> signal = parse_signal(given->value);
   if (!signal.is_ok()) return option_error(*given, signal.status().message());

@@ -1,8 +1,8 @@
 #pragma once
-// The log of one rank of one attempt, piece by piece. Only its owner and operators read it. With
-// `follow` it waits for a job that has not started, for more while the rank lives, and for a node
-// that is away; otherwise it ends where the log ends now, or after `max_bytes`. What its node
-// cannot give comes from the log store, if there is one.
+// The log of one rank of one attempt, piece by piece. Only its owner and operators read it, and
+// those whom the job shares its logs with. With `follow` it waits for a job that has not started,
+// for more while the rank lives, and for a node that is away; otherwise it ends where the log ends
+// now, or after `max_bytes`. What its node cannot give comes from the log store, if there is one.
 
 #include <optional>
 #include <string>

@@ -83,7 +83,7 @@ Result<OpenStreams::Place> OpenStreams::open(const Caller& caller, Kind kind, En
 }
 
 void OpenStreams::check() {
-  // Whose jobs everybody sees takes a look at all users: only after one has changed.
+  // Only an account that has changed changes what somebody sees, and the site's word (look_again).
   const int64_t version = callers_.accounts_version();
   const bool look_at_sight = std::exchange(accounts_seen_, version) != version;
   check(look_at_sight ? Look::at_limited_sights : Look::at_callers);

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 import unittest
 
 from cluster import eventually, programs
@@ -75,6 +76,18 @@ class SlurmStepsTest(SlurmClusterTest):
             self.good("sacct", "-n", "-P", "-o", "JobID,State,ExitCode", "-j", job).splitlines()[2:],
             [f"{job}.0|CANCELLED|7:0", f"{job}.1|CANCELLED|0:15"],
         )
+
+    def test_a_cancelled_step_that_will_not_end_is_killed(self):
+        job = self.submit(
+            stdin="#!/bin/bash\nsrun sh -c 'trap \"\" TERM; echo up; while :; do sleep 0.1; done'\n"
+            "echo ended $?\n",
+        )
+        eventually("its task is up", lambda: "up\n" in self.cluster.log(job))
+        began = time.monotonic()
+        self.assertEqual(self.good("scancel", f"{job}.0"), "")
+        self.cluster.wait_end(job)
+        self.assertGreater(time.monotonic() - began, 25)  # it had its time to clean up
+        self.assertIn("ended 137\n", self.cluster.log(job))
 
     def test_a_script_with_steps_is_still_told_to_leave(self):
         job = self.submit(

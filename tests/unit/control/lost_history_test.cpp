@@ -250,13 +250,13 @@ TEST(WentBack, TheNextLeaderKnowsOfItWhereTheFirstHasOrderedSomething) {
   w.connect(*a, 1, "node-1");
   submit(*a, job("j").begin_at(a->loop.wall_now() + 1h));
   w.run(1s);
-  a->agents.sent.clear();
   bool has_ordered = false;
   a->agents.on_send = [&](const AgentOrder&) { has_ordered = true; };
   AgentReport report{.node = "node-1", .sequence = 2};
   report.ranks = {{.key = {JobId{1}, 3, 0}, .phase = RankPhase::running, .was_ordered = true}};
   a->controller.agent_report(ConnectionId{1}, report);
-  while (!has_ordered) w.run(1us);
+  for (int i = 0; i < 100 && !has_ordered; ++i) w.run(1us);
+  ASSERT_TRUE(has_ordered) << "before the next tick";
   ASSERT_EQ(a->controller.state().find(JobId{1})->next_attempt(), 4);
   a.reset();
   const auto b = w.server("b");

@@ -78,6 +78,7 @@ TEST(SlurmSteps, AreCancelledByTheirNames) {
   ASSERT_TRUE(order.is_ok());
   EXPECT_THAT(order.value().steps, ElementsAre(StepName{"17", 0}, StepName{"17_3", 12}));
   EXPECT_EQ(order.value().signal, 0);
+  EXPECT_EQ(cancel_order(scancel({"17.0,17_3.12"})).value().steps, order.value().steps);
   EXPECT_EQ(cancel_order(scancel({"-s", "USR1", "17.1"})).value().signal, SIGUSR1);
   EXPECT_THAT(cancel_order(scancel({"17"})).value().steps, IsEmpty());
   for (const std::vector<std::string>& bad :
@@ -88,6 +89,7 @@ TEST(SlurmSteps, AreCancelledByTheirNames) {
                                              {"17.1000000000"},
                                              {"17_.1"},
                                              {"17.batch"},
+                                             {"17.0,18"},
                                              {"17.0", "18"},
                                              {"-s", "USR1", "17"},
                                              {"-s", "NOSUCH", "17.0"}}) {
