@@ -6,6 +6,8 @@ add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns of its own std::variant and std::string code when it optimises.
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict)
+  # An eighth of its time went to looking for memory to use again (docs/performance.md, "Building").
+  add_compile_options("SHELL:--param ggc-min-expand=1000" "SHELL:--param ggc-min-heapsize=2000000")
 else()
   add_compile_options(-Wno-error)  # g++ is the compiler of the house; clang is here to find bugs by running
 endif()
@@ -28,7 +30,7 @@ endif()
 # headers: such a name hides the header's from the files behind it in the batch, and nothing warns. Without it one
 # changed file is one small compilation, which suits presets that people edit under.
 option(HAI_UNITY "compile the files of a target in batches: quicker from nothing, slower after a small change" OFF)
-set(HAI_UNITY_BATCH 10 CACHE STRING "files in a batch")
+set(HAI_UNITY_BATCH 20 CACHE STRING "files in a batch")
 if(HAI_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # In a batch g++ takes a class that holds a type of an anonymous namespace for one that other files may see.
   add_compile_options(-Wno-subobject-linkage)

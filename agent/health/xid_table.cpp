@@ -10,18 +10,27 @@ namespace hai {
 
 namespace {
 
-enum Column { kKind, kCode, kTier, kFollows, kRepeats, kRemedy, kMeaning, kColumns };
+enum XidColumn {
+  kXidKind,
+  kXidCode,
+  kXidTier,
+  kXidFollows,
+  kXidRepeats,
+  kXidRemedy,
+  kXidMeaning,
+  kXidColumns
+};
 
 Result<FaultRule> read_rule(const TableRow& row) {
-  const std::optional<HealthTier> tier = parse_tier(row.fields[kTier]);
-  if (!tier) return invalid_argument("line {}: no tier {}", row.line, row.fields[kTier]);
+  const std::optional<HealthTier> tier = parse_tier(row.fields[kXidTier]);
+  if (!tier) return invalid_argument("line {}: no tier {}", row.line, row.fields[kXidTier]);
   FaultRule rule{.tier = *tier,
-                 .remedy = row.fields[kRemedy],
-                 .meaning = row.fields[kMeaning],
-                 .follows = row.fields[kFollows] == "yes",
+                 .remedy = row.fields[kXidRemedy],
+                 .meaning = row.fields[kXidMeaning],
+                 .follows = row.fields[kXidFollows] == "yes",
                  .repeats = {}};
-  if (!row.fields[kRepeats].empty()) {
-    const Result<RepeatRule> repeats = parse_repeat_rule(row.fields[kRepeats]);
+  if (!row.fields[kXidRepeats].empty()) {
+    const Result<RepeatRule> repeats = parse_repeat_rule(row.fields[kXidRepeats]);
     if (!repeats.is_ok()) {
       return invalid_argument("line {}: {}", row.line, repeats.status().message());
     }
@@ -35,23 +44,24 @@ Result<FaultRule> read_rule(const TableRow& row) {
 Result<XidTable> XidTable::parse(std::string_view text) {
   static const std::vector<std::string> kKinds = {"xid", "xid_nvswitch", "sxid", "sxid_fatal",
                                                   "sxid_nonfatal"};
-  Result<std::vector<TableRow>> rows = parse_table(text, kColumns);
+  Result<std::vector<TableRow>> rows = parse_table(text, kXidColumns);
   if (!rows.is_ok()) return rows.status();
   XidTable table;
   for (const TableRow& row : rows.value()) {
-    const std::string& kind = row.fields[kKind];
+    const std::string& kind = row.fields[kXidKind];
     if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) {
       return invalid_argument("line {}: no kind {}", row.line, kind);
     }
     const std::optional<int64_t> code =
-        row.fields[kCode] == "*" ? kAnyCode : whole_number(row.fields[kCode]);
+        row.fields[kXidCode] == "*" ? kAnyCode : whole_number(row.fields[kXidCode]);
     if (!code || *code < kAnyCode) {
-      return invalid_argument("line {}: no code {}", row.line, row.fields[kCode]);
+      return invalid_argument("line {}: no code {}", row.line, row.fields[kXidCode]);
     }
     Result<FaultRule> rule = read_rule(row);
     if (!rule.is_ok()) return rule.status();
     if (!table.rules_.emplace(std::pair(kind, *code), std::move(rule).value()).second) {
-      return invalid_argument("line {}: {} {} is there twice", row.line, kind, row.fields[kCode]);
+      return invalid_argument("line {}: {} {} is there twice", row.line, kind,
+                              row.fields[kXidCode]);
     }
   }
   for (const char* kind : {"xid", "sxid"}) {

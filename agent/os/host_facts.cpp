@@ -14,7 +14,7 @@ namespace hai {
 
 namespace {
 
-constexpr size_t kFileBytesMax = 64 << 10;
+constexpr size_t kFactFileBytesMax = 64 << 10;
 
 std::string host_name() {
   char name[256] = {};
@@ -22,7 +22,7 @@ std::string host_name() {
 }
 
 int64_t total_memory_bytes(const std::string& proc_root) {
-  const Result<std::string> text = read_file(proc_root + "/meminfo", kFileBytesMax);
+  const Result<std::string> text = read_file(proc_root + "/meminfo", kFactFileBytesMax);
   if (!text.is_ok()) return 0;
   std::istringstream words(text.value());
   std::string word;
@@ -48,7 +48,7 @@ int count_numa_nodes(const std::string& sys_root) {
 
 // "" if it can't be read.
 std::string read_id(const std::string& path) {
-  Result<std::string> text = read_file(path, kFileBytesMax);
+  Result<std::string> text = read_file(path, kFactFileBytesMax);
   if (!text.is_ok()) return "";
   std::string id = std::move(text).value();
   while (!id.empty() && std::isspace(static_cast<unsigned char>(id.back())) != 0) id.pop_back();

@@ -38,7 +38,7 @@ int grep(Session& session, Client& client, const LogsVerb& verb) {
   return found.value() > 0 ? kOk : kError;
 }
 
-Status print(Client& client, const LogOptions& options, bool are_all_ranks) {
+Status print_logs(Client& client, const LogOptions& options, bool are_all_ranks) {
   if (!are_all_ranks) return print_log(client, options);
   return print_log_of_ranks(client, {.job = options.job,
                                      .attempt = options.attempt,
@@ -52,7 +52,7 @@ int follow(Session& session, Client& client, const LogOptions& options, bool are
     LogOptions current = options;
     current.job = job;
     current.attempt = attempt;
-    return print(client, current, true);
+    return print_logs(client, current, true);
   };
   const Result<v1::Job> job = are_all_ranks ? follow_attempts(client, options.job, 0, print_attempt)
                                             : follow_job(client, options);
@@ -96,7 +96,7 @@ int logs(Session& session, LogsVerb verb) {
                     why));
     return kOk;
   }
-  const Status status = print(*client.value(), verb.log, are_all_ranks && !is_array);
+  const Status status = print_logs(*client.value(), verb.log, are_all_ranks && !is_array);
   return status.is_ok() ? kOk : session.fail(status);
 }
 

@@ -13,7 +13,7 @@ constexpr size_t kWordsMax = 4'096;
 constexpr size_t kTermBytesMax = 64;
 constexpr size_t kTicketBytesMax = 128;
 constexpr size_t kServiceBytesMax = 64;
-constexpr int kPortMax = 65'535;
+constexpr int kShellPortMax = 65'535;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ Result<ShellProgram> from_proto(const v1::ShellProgram& message) {
   RETURN_IF_ERROR(check_size("argv", static_cast<size_t>(message.argv_size()), kWordsMax));
   RETURN_IF_ERROR(check_size("term", message.term().size(), kTermBytesMax));
   RETURN_IF_ERROR(check_size("service", message.service().size(), kServiceBytesMax));
-  RETURN_IF_ERROR(check_range("port", message.port(), 0, kPortMax));
+  RETURN_IF_ERROR(check_range("port", message.port(), 0, kShellPortMax));
   ShellProgram program{.argv = {message.argv().begin(), message.argv().end()},
                        .terminal = {},
                        .term = message.term(),

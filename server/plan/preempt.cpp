@@ -29,7 +29,7 @@ struct Option {
   std::vector<JobId> victims;
 };
 
-enum class Measure { per_node, per_freed_node };
+enum class VictimMeasure { per_node, per_freed_node };
 
 class VictimSearch {
  public:
@@ -232,8 +232,8 @@ class VictimSearch {
       for (int slot : all) {
         if (!avoid || !is_avoided(slot)) slots.push_back(slot);
       }
-      for (Measure measure : {Measure::per_node, Measure::per_freed_node}) {
-        if (measure == Measure::per_freed_node && !has_gangs) continue;
+      for (VictimMeasure measure : {VictimMeasure::per_node, VictimMeasure::per_freed_node}) {
+        if (measure == VictimMeasure::per_freed_node && !has_gangs) continue;
         if (auto found = greedy(slots, measure); found && (!best || found->cost < best->cost)) {
           best = std::move(found);
         }
@@ -248,7 +248,7 @@ class VictimSearch {
   }
 
   // The cheapest block of the node that free GPUs and legal victims make up.
-  std::optional<Option> option(int index, Measure measure) const {
+  std::optional<Option> option(int index, VictimMeasure measure) const {
     const Slot& slot = capacity_.slots()[index];
     const int count = slot.node->facts.gpus;
     const int gpus = demand_.gpus == 0 ? count : demand_.gpus;
@@ -275,7 +275,7 @@ class VictimSearch {
 
   // Victims that free no GPU of the block, but CPUs or memory that it lacks: the cheapest first, of
   // whom those without GPUs cost nothing. False if there are not enough.
-  bool add_for_host(const Slot& slot, Measure measure, Option& candidate) const {
+  bool add_for_host(const Slot& slot, VictimMeasure measure, Option& candidate) const {
     if (slot.is_even && demand_.size().is_plain()) return true;
     const NodeFacts& facts = slot.node->facts;
     if (!has_host(facts, demand_.gpus, demand_.ask)) return false;
@@ -307,8 +307,8 @@ class VictimSearch {
   }
 
   // Over how many of the nodes asked for the victim's lost work is spread.
-  int64_t freed_by(const Victim& victim, Measure measure) const {
-    if (measure == Measure::per_node) return 1;
+  int64_t freed_by(const Victim& victim, VictimMeasure measure) const {
+    if (measure == VictimMeasure::per_node) return 1;
     return std::min<int64_t>(places_of(victim), demand_.nodes);
   }
 
@@ -321,7 +321,7 @@ class VictimSearch {
 
   // Takes the cheapest node again and again. A gang that leaves makes its other nodes cheaper: they
   // get fresh entries, the old ones are stale.
-  std::optional<Preemption> greedy(const std::vector<int>& slots, Measure measure) {
+  std::optional<Preemption> greedy(const std::vector<int>& slots, VictimMeasure measure) {
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
     std::map<int, int> versions;
     for (int slot : slots) {

@@ -14,7 +14,7 @@
 namespace hai {
 namespace {
 
-constexpr off_t kLineBytesMax = 64 << 10;  // an entry takes less than 8 KiB
+constexpr off_t kEntryBytesMax = 64 << 10;  // an entry takes less than 8 KiB
 constexpr off_t kLatestBytes = 4 << 20;
 
 Status failure(const std::string& path, const char* what) {
@@ -79,14 +79,14 @@ std::vector<AuditMark> AuditFile::latest() const {
 Result<std::optional<AuditMark>> AuditFile::last_entry() const {
   const off_t size = ::lseek(file_, 0, SEEK_END);
   if (size < 0) return failure(path_, "seek");
-  const Result<std::string> read = tail(kLineBytesMax);
+  const Result<std::string> read = tail(kEntryBytesMax);
   if (!read.is_ok()) return read.status();
   const std::string& tail = read.value();
   const off_t begin = size - static_cast<off_t>(tail.size());
   const size_t end = tail.rfind('\n') + 1;  // 0 = there is none
   if (end == 0 && begin > 0) {
     return failed_precondition("{}: is no audit log: it ends with a line of more than {} bytes",
-                               path_, kLineBytesMax);
+                               path_, kEntryBytesMax);
   }
   if (end < tail.size() && ::ftruncate(file_, begin + static_cast<off_t>(end)) != 0) {
     return failure(path_, "truncate");

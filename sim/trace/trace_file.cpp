@@ -12,7 +12,7 @@
 namespace hai {
 namespace {
 
-enum Column { kJobId, kSubmit, kGpus, kDuration, kUser, kVc };
+enum TraceColumn { kJobId, kSubmit, kGpus, kDuration, kUser, kVc };
 constexpr double kGpusMax = 1'000'000;
 
 // Users of the trace under names that the server takes.

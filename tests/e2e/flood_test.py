@@ -3,6 +3,7 @@ open few files: whoever has a token is served meanwhile, and the agents stay whe
 
 import contextlib
 import http.client
+import resource
 import socket
 import unittest
 
@@ -87,6 +88,31 @@ class FloodTest(ServersTest):
         self.assertEqual(self.health(self.cluster.standby(), "/readyz")[0], 503)
         for path in ("/api/v1/whoami", "/", "/api/v1/jobs"):
             self.assertEqual(self.health(leader, path)[0], 404, path)
+
+    def test_readiness_says_that_grpc_takes_nobody(self):
+        leader = self.cluster.leader()
+        # Before the server has no number left for one more connection.
+        kept = http.client.HTTPConnection("127.0.0.1", leader.health, timeout=10)
+        self.addCleanup(kept.close)
+
+        def asked(path):
+            kept.request("GET", path)
+            answer = kept.getresponse()
+            return answer.status, answer.read().decode()
+
+        def limit(soft):
+            resource.prlimit(leader.process.pid, resource.RLIMIT_NOFILE, (soft, OPEN_FILES))
+
+        self.assertEqual(asked("/readyz"), (200, "leading\n"))
+        self.addCleanup(limit, OPEN_FILES)
+        limit(16)
+        with socket.create_connection(("127.0.0.1", leader.grpc), timeout=5):
+            trouble = "leading; gRPC takes no connections: Too many open files\n"
+            eventually("it says so", lambda: asked("/readyz") == (503, trouble), 20)
+            self.assertEqual(asked("/livez"), (200, "ok\n"))
+            limit(OPEN_FILES)
+            eventually("all is well", lambda: asked("/readyz") == (200, "leading\n"), 20)
+        self.check_served()
 
     def test_metrics_are_not_for_strangers_who_reach_the_other_port(self):
         leader = self.cluster.leader()

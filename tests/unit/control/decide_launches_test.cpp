@@ -57,7 +57,7 @@ void start_elsewhere(Cluster& c, const std::string& name, const std::string& use
   ASSERT_EQ(c.job(id).state, JobState::succeeded);
 }
 
-void tick(Cluster& c) { c.decide_with(decide_launches); }
+void launch_tick(Cluster& c) { c.decide_with(decide_launches); }
 
 TEST(LaunchFailure, OfSeveralPeopleTakesTheNodeOut) {
   Cluster c = cluster(nodes(2, gpus(8)));
@@ -65,16 +65,16 @@ TEST(LaunchFailure, OfSeveralPeopleTakesTheNodeOut) {
   start_elsewhere(c, "a", "ann");
   start_elsewhere(c, "b", "ann");
   start_elsewhere(c, "c", "ann");
-  tick(c);
+  launch_tick(c);
   EXPECT_EQ(c.node("node-1").scheduling, Scheduling::open) << "it may be what ann asks for";
   start_elsewhere(c, "d", "bob");
-  tick(c);
+  launch_tick(c);
   EXPECT_EQ(c.node("node-1").scheduling, Scheduling::cordoned);
   EXPECT_EQ(c.node("node-1").health.repair.step, RepairStep::emptying);
   EXPECT_THAT(c.node("node-1").scheduling_reason, HasSubstr("4 jobs of 2 people could not start"));
   EXPECT_EQ(c.node("node-2").scheduling, Scheduling::open);
   const size_t before = c.events().size();
-  tick(c);
+  launch_tick(c);
   EXPECT_EQ(c.events().size(), before);
 }
 
@@ -90,8 +90,8 @@ TEST(LaunchFailure, TakesNoMoreThanAFewNodesOut) {
       FakeAgent(c, "node-2").report({exited({id, 2, 0}, ExitCause::program, 0)});
     }
   }
-  tick(c);
-  tick(c);
+  launch_tick(c);
+  launch_tick(c);
   EXPECT_EQ(c.node("node-1").scheduling, Scheduling::cordoned);
   EXPECT_EQ(c.node("node-3").scheduling, Scheduling::open) << "it may be what was submitted";
 }
@@ -110,7 +110,7 @@ TEST(LaunchFailure, OfAFailedProgramSaysNothingOfTheNode) {
     FakeAgent(c, "node-3").report({running({id, 3, 0})});
     FakeAgent(c, "node-3").report({exited({id, 3, 0}, ExitCause::program, 0)});
   }
-  tick(c);
+  launch_tick(c);
   EXPECT_EQ(c.node("node-1").scheduling, Scheduling::open) << "its programs started there";
   EXPECT_EQ(c.node("node-2").scheduling, Scheduling::cordoned);
 }
@@ -122,7 +122,7 @@ TEST(LaunchFailure, ThatIsOldOrFollowsTheJobSaysNothingOfTheNode) {
   start_elsewhere(c, "b", "bob");
   c.advance(2h);
   start_elsewhere(c, "c", "ann");
-  tick(c);
+  launch_tick(c);
   EXPECT_EQ(c.node("node-1").scheduling, Scheduling::open);
   for (const std::string name : {"x", "y", "z"}) {  // these start nowhere
     const JobId id = c.place(job(name).user(name == "x" ? "bob" : "ann"), {"node-1"});
@@ -130,7 +130,7 @@ TEST(LaunchFailure, ThatIsOldOrFollowsTheJobSaysNothingOfTheNode) {
     c.place(id, c.on({"node-2"}));
     fail_launch(c, id);
   }
-  tick(c);
+  launch_tick(c);
   EXPECT_EQ(c.node("node-1").scheduling, Scheduling::open);
 }
 
