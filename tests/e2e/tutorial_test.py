@@ -48,7 +48,7 @@ class TutorialTest(unittest.TestCase):
         steps = console.steps(TUTORIAL.read_text())
         self.assertGreater(len(steps), 25)
         for step in steps:
-            if "build/release/bin" in step.command:  # the programs under test, wherever they are
+            if "build/quick/bin" in step.command:  # the programs under test, wherever they are
                 session.environment["PATH"] = f"{programs()}:{session.environment['PATH']}"
             else:
                 session.run(step)
