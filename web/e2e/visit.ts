@@ -31,12 +31,15 @@ export function visit(): Visit {
   });
   it.open = async (path, { width = 1366, height = 768, isOwn = false } = {}) => {
     const make = async (): Promise<Page> => blankIn(await it.browser.newContext({ viewport: { width, height }, timezoneId: 'UTC', locale: 'en-GB' }));
+    if (!isOwn && kept !== null && !(await hasKeys(kept))) {
+      await kept.context().close();
+      kept = null;
+    }
     const page = isOwn ? await make() : (kept ??= await make());
     if (!isOwn) {
       await forget(page, it.server.url);
       await page.setViewportSize({ width, height });
     }
-    if (isFirefox) await page.bringToFront(); // a field of a window behind another is never left
     await page.goto(it.server.url + path);
     return page;
   };
@@ -50,6 +53,15 @@ export function visit(): Visit {
     await forget(kept, it.server.url);
   });
   return it;
+}
+
+// Firefox gives keys to no window behind another, and a field there is never left. After many windows have come and gone
+// it brings one that was there before no longer to the front.
+async function hasKeys(page: Page): Promise<boolean> {
+  if (!isFirefox) return true;
+  await page.bringToFront();
+  const focused = page.waitForFunction(() => document.hasFocus(), undefined, { timeout: 2_000 });
+  return focused.then(() => true, () => false);
 }
 
 async function startServer(): Promise<StandIn> {
