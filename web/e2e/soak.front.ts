@@ -218,13 +218,14 @@ it.runIf(soakMinutes > 0 && !isFirefox)('keeps its memory while it stays open al
   const say = (when: string, { name }: Open, { heap, nodes, listeners, rows }: Look): void =>
     console.log(`${when}, ${name}: heap ${(heap / 1e6).toFixed(2)} MB${rows > 0 ? ` with ${rows} rows` : ''}, ${nodes} nodes, ${listeners} listeners`);
   for (const open of pages) say('before', open, await look(open));
-  const storm = (seconds: number): Promise<void> => {
+  const tell = (seconds: number): Promise<void> => {
     teller.isCalm = false;
     return pages[0]!.page.waitForTimeout(1000 * seconds).finally(() => (teller.isCalm = true));
   };
-  await storm(soakWarmSeconds);
-  for (let minute = 0; minute <= soakMinutes; minute += soakRoundMinutes) {
-    if (minute > 0) await storm(60 * soakRoundMinutes);
+  await tell(soakWarmSeconds);
+  // Two weighings at least, or nothing would be compared.
+  for (let minute = 0; minute <= Math.max(soakMinutes, soakRoundMinutes); minute += soakRoundMinutes) {
+    if (minute > 0) await tell(60 * soakRoundMinutes);
     console.log(`minute ${minute}: ${teller.told} events, read by the pages ${teller.given.join(', ')}`);
     for (const open of pages) {
       const found = await look(open);
