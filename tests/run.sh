@@ -38,11 +38,24 @@ else
   ninja -C "$build" -j"$jobs" | awk '!/^\[/ || NR % 25 == 1 { print; fflush() }'
 fi
 
+# Tests open shells of root's, and kill some. What this machine's start files do must not decide them:
+# `pyenv init` waits a minute in each shell for a lock that a killed one has left.
+without_start_files() {
+  if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
+    unshare --mount sh -c 'for file in ~/.bashrc ~/.profile ~/.bash_profile ~/.bash_login; do
+        [ ! -f "$file" ] || mount --bind /dev/null "$file"
+      done
+      exec "$@"' sh "$@"
+  else
+    "$@"
+  fi
+}
+
 stage="testing"
 step "$stage: ctest -j$tests_at_once"
 report=$build/tests.xml
 rm -f "$report"
-ctest --test-dir "$build" -j"$tests_at_once" --output-on-failure --no-tests=error \
+without_start_files ctest --test-dir "$build" -j"$tests_at_once" --output-on-failure --no-tests=error \
   --output-junit "$report" "$@" && code=0 || code=$?
 
 # ctest's own summary stands above the list of failures, and the output of one that failed far above
