@@ -22,7 +22,7 @@
 namespace hai::cli {
 namespace {
 
-bool write_all(int fd, std::string_view data) {
+bool write_whole(int fd, std::string_view data) {
   while (!data.empty()) {
     const ssize_t wrote = ::write(fd, data.data(), data.size());
     if (wrote < 0 && errno == EINTR) continue;
@@ -159,9 +159,9 @@ Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind
     v1::ShellMessage message;
     while (!exit_code && is_taken && call.read(message)) {
       if (message.has_end()) exit_code = message.end().exit_code();
-      if (!message.output().empty()) is_taken = write_all(files.output, message.output());
+      if (!message.output().empty()) is_taken = write_whole(files.output, message.output());
       if (!message.error_output().empty())
-        is_taken = write_all(files.error, message.error_output());
+        is_taken = write_whole(files.error, message.error_output());
     }
     // Whoever still writes need not wait. A call that has ended keeps its reason only without this.
     if (exit_code || !is_taken) call.cancel();

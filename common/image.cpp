@@ -36,7 +36,7 @@ const Prefix& prefix_of(ImageKind kind) {
                        [kind](const Prefix& prefix) { return prefix.kind == kind; });
 }
 
-bool is_name_character(char c) {
+bool may_be_in_image_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
          c == '_' || c == '-' || c == ':' || c == '/';
 }
@@ -56,7 +56,8 @@ Result<ImageName> parse_registry_name(std::string_view text) {
     }
   }
   const std::string& name = image.name;
-  const bool is_sound = !name.empty() && std::all_of(name.begin(), name.end(), is_name_character) &&
+  const bool is_sound = !name.empty() &&
+                        std::all_of(name.begin(), name.end(), may_be_in_image_name) &&
                         name.front() != '-' && name.front() != '/' && name.front() != ':' &&
                         name.back() != '/' && name.back() != ':';
   if (!is_sound) return invalid_argument("must be {}, is {}", kWays, text);

@@ -8,10 +8,10 @@
 namespace hai {
 namespace {
 
-constexpr size_t kNameMax = 64;
+constexpr size_t kEnvironmentNameMax = 64;
 constexpr size_t kFolderMax = 1'000;
 
-bool is_name_character(char c) {
+bool may_be_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
          c == '_' || c == '-';
 }
@@ -32,13 +32,13 @@ Result<PythonEnvironment> by_folder(std::string_view text) {
 }  // namespace
 
 Status check_python_environment_name(std::string_view name) {
-  const bool is_name = !name.empty() && name.size() <= kNameMax && name.front() != '.' &&
-                       name.front() != '-' && std::ranges::all_of(name, is_name_character);
+  const bool is_name = !name.empty() && name.size() <= kEnvironmentNameMax && name.front() != '.' &&
+                       name.front() != '-' && std::ranges::all_of(name, may_be_in_name);
   if (is_name) return ok();
   return invalid_argument(
       "an environment's name is 1..{} of the characters A-Z a-z 0-9 . _ -, the first a letter, a "
       "digit or _, not '{}'",
-      kNameMax, name.substr(0, kNameMax));
+      kEnvironmentNameMax, name.substr(0, kEnvironmentNameMax));
 }
 
 Result<PythonEnvironment> parse_python_environment(std::string_view text) {
