@@ -1,20 +1,16 @@
 #pragma once
-// What the sessions of HTTP share of Beast and Asio: a connection in plain text or TLS, and the
-// head of a request as handlers see it. Included by http_session.cpp and service_session.cpp only.
+// What the sessions of HTTP share of Beast and Asio: the head of a request as handlers see it, and
+// probes of a silent connection.
 
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "common/ascii.h"
-#include "server/http/beast_socket.h"
 #include "server/http/http_message.h"
 
 namespace hai {
@@ -47,29 +43,5 @@ inline void keep_alive_probes(boost::asio::ip::tcp::socket& socket) {
   set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
   set(IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
-
-// In plain text.
-class PlainStream {
- public:
-  static constexpr bool kHasHandshake = false;
-  PlainStream(boost::asio::ip::tcp::socket socket,
-              const std::shared_ptr<boost::asio::ssl::context>&)
-      : stream(std::move(socket)) {}
-  boost::beast::tcp_stream& bottom() { return stream; }
-
-  boost::beast::tcp_stream stream;
-};
-
-class TlsStream {
- public:
-  static constexpr bool kHasHandshake = true;
-  TlsStream(boost::asio::ip::tcp::socket socket, std::shared_ptr<boost::asio::ssl::context> tls)
-      : context(std::move(tls)), stream(std::move(socket), *context) {}
-  boost::beast::tcp_stream& bottom() { return stream.next_layer(); }
-
-  const std::shared_ptr<boost::asio::ssl::context>
-      context;  // that it began with; there may be a newer one
-  TlsLayer stream;
-};
 
 }  // namespace hai

@@ -6,7 +6,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
 #include <boost/beast/version.hpp>
 #include <optional>
 
@@ -14,6 +13,7 @@
 #include "common/log.h"
 #include "server/http/beast_socket.h"
 #include "server/http/beast_streams.h"
+#include "server/http/client_stream.h"
 #include "server/http/gzip.h"
 #include "server/http/negotiation.h"
 #include "server/http/problem.h"
@@ -44,15 +44,13 @@ http::request<http::string_body> request_of(const HttpRequest& request, const st
   return message;
 }
 
-template <typename Stream>
-class BeastSession final : public HttpSession,
-                           public std::enable_shared_from_this<BeastSession<Stream>> {
+class BeastSession final : public HttpSession, public std::enable_shared_from_this<BeastSession> {
  public:
   BeastSession(std::shared_ptr<asio::io_context> context, tcp::socket socket,
                std::shared_ptr<asio::ssl::context> tls, const HttpLimits& limits,
                const HttpServer::Handler& handler, HttpSessionEvents events)
       : context_(std::move(context)),
-        transport_(std::move(socket), std::move(tls)),
+        transport_(ClientStream::make(std::move(socket), std::move(tls))),
         answer_timer_(tcp_.get_executor()),
         limits_(limits),
         handler_(handler),
@@ -63,15 +61,10 @@ class BeastSession final : public HttpSession,
   }
 
   void start() override {
-    if constexpr (Stream::kHasHandshake) {
-      tcp_.expires_after(limits_.tls_timeout);
-      stream_.async_handshake(asio::ssl::stream_base::server,
-                              [self = this->shared_from_this()](beast::error_code error) {
-                                error ? self->close() : self->read();
-                              });
-    } else {
-      read();
-    }
+    tcp_.expires_after(limits_.tls_timeout);
+    stream_.shake_hands([self = shared_from_this()](beast::error_code error) {
+      error ? self->close() : self->read();
+    });
   }
 
   void close() override {
@@ -86,7 +79,7 @@ class BeastSession final : public HttpSession,
     parser_->body_limit(boost::none);  // until it is known who asks
     tcp_.expires_after(limits_.read_timeout);
     http::async_read_header(stream_, buffer_, *parser_,
-                            [self = this->shared_from_this()](beast::error_code error, size_t) {
+                            [self = shared_from_this()](beast::error_code error, size_t) {
                               error ? self->read_failed(error) : self->read_body();
                             });
   }
@@ -98,10 +91,9 @@ class BeastSession final : public HttpSession,
     body_bytes_max_ = is_known_ ? limits_.body_bytes : limits_.strangers_body_bytes;
     if (parser_->content_length().value_or(0) > body_bytes_max_) return turn_away();
     parser_->body_limit(body_bytes_max_);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = this->shared_from_this()](beast::error_code error, size_t) {
-                       self->was_read(error);
-                     });
+    http::async_read(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](beast::error_code error, size_t) { self->was_read(error); });
   }
 
   void look_who_asks() {
@@ -176,7 +168,7 @@ class BeastSession final : public HttpSession,
   // An answer may come from any thread, late or twice; only the first to this request counts. Who
   // has yet to answer does not keep a connection that has ended.
   HttpRespond responder() {
-    return [weak = this->weak_from_this(), number = request_number_](HttpResponse response) {
+    return [weak = weak_from_this(), number = request_number_](HttpResponse response) {
       post(weak, [number, response = std::move(response)](BeastSession& self) mutable {
         self.answered(number, std::move(response));
       });
@@ -195,7 +187,7 @@ class BeastSession final : public HttpSession,
   void arm_answer_timer() {
     answer_timer_.expires_after(limits_.answer_timeout);
     answer_timer_.async_wait(
-        [self = this->shared_from_this(), number = request_number_](beast::error_code error) {
+        [self = shared_from_this(), number = request_number_](beast::error_code error) {
           if (error) return;
           self->answered(number, problem(deadline_exceeded("the server did not answer in time; "
                                                            "ask again whether it was done")));
@@ -222,13 +214,10 @@ class BeastSession final : public HttpSession,
 
   // The connection is the socket's from here on.
   void open_socket(const std::function<void(std::shared_ptr<HttpSocket>)>& opened) {
-    using Socket = BeastSocket<std::remove_reference_t<decltype(stream_)>>;
     tcp_.expires_never();
     keep_alive_probes(tcp_.socket());
-    auto socket = std::make_shared<Socket>(context_, this->shared_from_this(), stream_);
-    socket->accept(*std::exchange(upgrade_, std::nullopt), [socket, opened](bool is_open) {
-      if (is_open) opened(socket);
-    });
+    accept_socket(context_, shared_from_this(), stream_, *std::exchange(upgrade_, std::nullopt),
+                  opened);
   }
 
   void respond(HttpResponse response) {
@@ -266,10 +255,9 @@ class BeastSession final : public HttpSession,
     }
     if (asked_.is_head) leave_out_body();
     tcp_.expires_after(limits_.write_timeout);
-    http::async_write(stream_, *message_,
-                      [self = this->shared_from_this()](beast::error_code error, size_t) {
-                        self->was_written(error);
-                      });
+    http::async_write(
+        stream_, *message_,
+        [self = shared_from_this()](beast::error_code error, size_t) { self->was_written(error); });
   }
 
   void send_head(std::string first) {
@@ -277,7 +265,7 @@ class BeastSession final : public HttpSession,
     head_.emplace(*message_);
     tcp_.expires_after(limits_.write_timeout);
     http::async_write_header(stream_, *head_,
-                             [self = this->shared_from_this(), first = std::move(first)](
+                             [self = shared_from_this(), first = std::move(first)](
                                  beast::error_code error, size_t) mutable {
                                self->head_.reset();
                                self->message_.reset();
@@ -304,7 +292,7 @@ class BeastSession final : public HttpSession,
   void stream_next() {
     tcp_.expires_never();
     HttpStream source = stream_source_;
-    source([weak = this->weak_from_this()](HttpChunk chunk) {
+    source([weak = weak_from_this()](HttpChunk chunk) {
       post(weak, [chunk = std::move(chunk)](BeastSession& self) mutable {
         self.stream_chunk(std::move(chunk));
       });
@@ -323,7 +311,7 @@ class BeastSession final : public HttpSession,
   void send_chunk(HttpChunk chunk) {
     chunk_ = std::move(chunk);
     tcp_.expires_after(limits_.write_timeout);
-    const auto sent = [self = this->shared_from_this()](beast::error_code error, size_t) {
+    const auto sent = [self = shared_from_this()](beast::error_code error, size_t) {
       if (error) return self->close();
       self->stream_next();
     };
@@ -337,7 +325,7 @@ class BeastSession final : public HttpSession,
   void send_last_chunk() {
     tcp_.expires_after(limits_.write_timeout);
     asio::async_write(stream_, http::make_chunk_last(),
-                      [self = this->shared_from_this()](beast::error_code error, size_t) {
+                      [self = shared_from_this()](beast::error_code error, size_t) {
                         error ? self->close() : self->finish();
                       });
   }
@@ -345,14 +333,8 @@ class BeastSession final : public HttpSession,
   // What was written still reaches the client, unlike after close(). One that still sends what
   // nobody wants is heard out for a moment: a reset would take the answer from him.
   void finish() {
-    if constexpr (Stream::kHasHandshake) {
-      // Says that this is all: a body without a length could have been cut off by anybody.
-      tcp_.expires_after(kHearOut);
-      stream_.async_shutdown(
-          [self = this->shared_from_this()](beast::error_code) { self->finish_tcp(); });
-    } else {
-      finish_tcp();
-    }
+    tcp_.expires_after(kHearOut);
+    stream_.say_farewell([self = shared_from_this()](beast::error_code) { self->finish_tcp(); });
   }
 
   void finish_tcp() {
@@ -365,7 +347,7 @@ class BeastSession final : public HttpSession,
 
   void hear_out(size_t bytes_max) {
     buffer_.clear();
-    tcp_.async_read_some(buffer_.prepare(kReadBytes), [self = this->shared_from_this(), bytes_max](
+    tcp_.async_read_some(buffer_.prepare(kReadBytes), [self = shared_from_this(), bytes_max](
                                                           beast::error_code error, size_t got) {
       if (error || got >= bytes_max) return self->close();
       self->hear_out(bytes_max - got);
@@ -380,9 +362,9 @@ class BeastSession final : public HttpSession,
   }
 
   const std::shared_ptr<asio::io_context> context_;  // outlives the socket, whoever drops us last
-  Stream transport_;
-  decltype(Stream::stream)& stream_ = transport_.stream;
-  beast::tcp_stream& tcp_ = transport_.bottom();
+  const std::unique_ptr<ClientStream> transport_;
+  ClientStream& stream_ = *transport_;
+  beast::tcp_stream& tcp_ = stream_.bottom();
   asio::steady_timer answer_timer_;
   const HttpLimits& limits_;
   const HttpServer::Handler& handler_;
@@ -415,12 +397,8 @@ std::shared_ptr<HttpSession> HttpSession::make(std::shared_ptr<asio::io_context>
                                                const HttpLimits& limits,
                                                const HttpServer::Handler& handler,
                                                HttpSessionEvents events) {
-  if (tls) {
-    return std::make_shared<BeastSession<TlsStream>>(
-        std::move(context), std::move(socket), std::move(tls), limits, handler, std::move(events));
-  }
-  return std::make_shared<BeastSession<PlainStream>>(std::move(context), std::move(socket), nullptr,
-                                                     limits, handler, std::move(events));
+  return std::make_shared<BeastSession>(std::move(context), std::move(socket), std::move(tls),
+                                        limits, handler, std::move(events));
 }
 
 }  // namespace hai

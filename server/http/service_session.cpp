@@ -10,6 +10,7 @@
 
 #include "common/job_service.h"
 #include "server/http/beast_streams.h"
+#include "server/http/client_stream.h"
 #include "server/http/problem.h"
 #include "server/http/service_address.h"
 #include "server/http/service_exchange.h"
@@ -32,15 +33,14 @@ constexpr Duration kGoodbye = 2s;
 constexpr size_t kReadAheadBytes = 4 << 10;
 constexpr uint32_t kAnswerHeaderBytes = 64 << 10;
 
-template <typename Stream>
 class ServiceSession final : public HttpSession,
-                             public std::enable_shared_from_this<ServiceSession<Stream>> {
+                             public std::enable_shared_from_this<ServiceSession> {
  public:
   ServiceSession(std::shared_ptr<asio::io_context> context, tcp::socket socket,
                  std::shared_ptr<asio::ssl::context> tls, const HttpLimits& limits,
                  const ServiceGate& gate, HttpSessionEvents events)
       : context_(std::move(context)),
-        transport_(std::move(socket), std::move(tls)),
+        transport_(ClientStream::make(std::move(socket), std::move(tls))),
         patience_(*context_),
         write_patience_(*context_),
         service_patience_(*context_),
@@ -55,15 +55,9 @@ class ServiceSession final : public HttpSession,
   void start() override {
     tcp_.expires_never();
     keep_alive_probes(tcp_.socket());
-    if constexpr (Stream::kHasHandshake) {
-      wait_at_most(patience_, limits_.tls_timeout);
-      stream_.async_handshake(asio::ssl::stream_base::server,
-                              [self = this->shared_from_this()](Error error) {
-                                error ? self->close() : self->read_head();
-                              });
-    } else {
-      read_head();
-    }
+    wait_at_most(patience_, limits_.tls_timeout);
+    stream_.shake_hands(
+        [self = shared_from_this()](Error error) { error ? self->close() : self->read_head(); });
   }
 
   void close() override {
@@ -83,7 +77,7 @@ class ServiceSession final : public HttpSession,
   // Cuts the connection if nobody has called the timer off by then.
   void wait_at_most(asio::steady_timer& timer, Duration time) {
     timer.expires_after(time);
-    timer.async_wait([weak = this->weak_from_this()](Error error) {
+    timer.async_wait([weak = weak_from_this()](Error error) {
       if (error) return;
       if (const Self self = weak.lock()) self->close();
     });
@@ -96,7 +90,7 @@ class ServiceSession final : public HttpSession,
     wait_at_most(patience_, kIdle);
     http::async_read_header(
         stream_, buffer_, *request_,
-        [self = this->shared_from_this()](Error error, size_t) { self->head_was_read(error); });
+        [self = shared_from_this()](Error error, size_t) { self->head_was_read(error); });
   }
 
   void head_was_read(Error error) {
@@ -131,7 +125,7 @@ class ServiceSession final : public HttpSession,
     wait_at_most(patience_, kOpening);
     tunnel_->open(
         gate_, way_, peer_,
-        [weak = this->weak_from_this(), tunnel = tunnel_.get()](Result<v1::ShellStarted> started) {
+        [weak = weak_from_this(), tunnel = tunnel_.get()](Result<v1::ShellStarted> started) {
           const Self self = weak.lock();
           if (self && !self->is_ended_ && self->tunnel_.get() == tunnel)
             self->tunnel_opened(started);
@@ -174,7 +168,7 @@ class ServiceSession final : public HttpSession,
     if (exchange->is_upgrade) wait_at_most(patience_, kOpening);
     begin_service_write();
     http::async_write_header(*exchange->tunnel, *exchange->to_service,
-                             [self = this->shared_from_this(), exchange](Error error, size_t) {
+                             [self = shared_from_this(), exchange](Error error, size_t) {
                                if (self->is_over(exchange)) return;
                                self->service_patience_.cancel();
                                if (error) return self->service_failed(exchange);
@@ -200,15 +194,15 @@ class ServiceSession final : public HttpSession,
     body.data = exchange->asked_piece.data();
     body.size = exchange->asked_piece.size();
     is_reading_ = true;
-    http::async_read_some(stream_, buffer_, *request_,
-                          [self = this->shared_from_this(), exchange](Error error, size_t) {
-                            self->is_reading_ = false;
-                            if (self->is_leaving_) return self->hear_out();
-                            if (self->is_over(exchange)) return;
-                            if (error && error != http::error::need_buffer) return self->close();
-                            self->write_body(exchange, exchange->asked_piece.size() -
-                                                           self->request_->get().body().size);
-                          });
+    http::async_read_some(
+        stream_, buffer_, *request_, [self = shared_from_this(), exchange](Error error, size_t) {
+          self->is_reading_ = false;
+          if (self->is_leaving_) return self->hear_out();
+          if (self->is_over(exchange)) return;
+          if (error && error != http::error::need_buffer) return self->close();
+          self->write_body(exchange,
+                           exchange->asked_piece.size() - self->request_->get().body().size);
+        });
   }
 
   void write_body(const ExchangePtr& exchange, size_t bytes) {
@@ -221,7 +215,7 @@ class ServiceSession final : public HttpSession,
     body.more = !is_last;
     begin_service_write();
     http::async_write(*exchange->tunnel, *exchange->to_service,
-                      [self = this->shared_from_this(), exchange, is_last](Error error, size_t) {
+                      [self = shared_from_this(), exchange, is_last](Error error, size_t) {
                         if (self->is_over(exchange)) return;
                         self->service_patience_.cancel();
                         // Who answers without hearing all has answered all the same.
@@ -241,7 +235,7 @@ class ServiceSession final : public HttpSession,
     if (is_reading_ || buffer_.size() > kReadAheadBytes) return;
     is_reading_ = true;
     stream_.async_read_some(buffer_.prepare(kReadAheadBytes),
-                            [self = this->shared_from_this()](Error error, size_t bytes) {
+                            [self = shared_from_this()](Error error, size_t bytes) {
                               self->is_reading_ = false;
                               if (self->is_ended_) return;
                               if (error) return self->close();
@@ -260,7 +254,7 @@ class ServiceSession final : public HttpSession,
     parser.body_limit(boost::none);
     if (head_.method == "HEAD") parser.skip(true);
     http::async_read_header(*exchange->tunnel, from_service_, parser,
-                            [self = this->shared_from_this(), exchange](Error error, size_t) {
+                            [self = shared_from_this(), exchange](Error error, size_t) {
                               if (self->is_over(exchange)) return;
                               error ? self->service_failed(exchange) : self->answer_began(exchange);
                             });
@@ -296,7 +290,7 @@ class ServiceSession final : public HttpSession,
     begin_write();
     http::async_write_header(
         stream_, *exchange->to_client,
-        [self = this->shared_from_this(), exchange, status, is_switch](Error error, size_t) {
+        [self = shared_from_this(), exchange, status, is_switch](Error error, size_t) {
           if (!self->end_write(error)) return;
           if (is_switch) return self->splice(exchange);
           if (status < 200) return self->read_answer(exchange);  // "100 Continue", or the like
@@ -312,7 +306,7 @@ class ServiceSession final : public HttpSession,
     body.size = exchange->answer_piece.size();
     http::async_read_some(
         *exchange->tunnel, from_service_, *exchange->parser,
-        [self = this->shared_from_this(), exchange](Error error, size_t) {
+        [self = shared_from_this(), exchange](Error error, size_t) {
           if (self->is_over(exchange)) return;
           // Cut off: without the last piece, so that the client sees it, too.
           if (error && error != http::error::need_buffer) return self->close();
@@ -331,7 +325,7 @@ class ServiceSession final : public HttpSession,
     body.more = !is_last;
     begin_write();
     http::async_write(stream_, *exchange->to_client,
-                      [self = this->shared_from_this(), exchange, is_last](Error error, size_t) {
+                      [self = shared_from_this(), exchange, is_last](Error error, size_t) {
                         if (error == http::error::need_buffer) error = {};
                         if (!self->end_write(error)) return;
                         is_last ? self->exchange_done(exchange) : self->read_answers_body(exchange);
@@ -355,7 +349,7 @@ class ServiceSession final : public HttpSession,
     if (tunnel_) tunnel_->close();
     own_.emplace(own_answer(std::move(response), head_.method == "HEAD"));
     begin_write();
-    http::async_write(stream_, *own_, [self = this->shared_from_this()](Error error, size_t) {
+    http::async_write(stream_, *own_, [self = shared_from_this()](Error error, size_t) {
       if (error == http::error::end_of_stream) error = {};
       if (self->end_write(error)) self->say_goodbye();
     });
@@ -368,13 +362,8 @@ class ServiceSession final : public HttpSession,
     service_patience_.cancel();
     is_leaving_ = true;
     wait_at_most(patience_, kGoodbye);
-    if constexpr (Stream::kHasHandshake) {
-      if (!is_reading_) {  // the farewell of TLS reads, too
-        return stream_.async_shutdown(
-            [self = this->shared_from_this()](Error) { self->hear_out(); });
-      }
-    }
-    hear_out();
+    if (is_reading_) return hear_out();  // the farewell of TLS reads, too
+    stream_.say_farewell([self = shared_from_this()](Error) { self->hear_out(); });
   }
 
   void hear_out() {
@@ -382,10 +371,9 @@ class ServiceSession final : public HttpSession,
     Error ignored;
     tcp_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     if (is_reading_) return;  // who reads goes on with this
-    tcp_.async_read_some(asio::buffer(heard_),
-                         [self = this->shared_from_this()](Error error, size_t) {
-                           error ? self->close() : self->hear_out();
-                         });
+    tcp_.async_read_some(asio::buffer(heard_), [self = shared_from_this()](Error error, size_t) {
+      error ? self->close() : self->hear_out();
+    });
   }
 
   // After a change of protocol: bytes as they come, both ways, until either side ends.
@@ -400,7 +388,7 @@ class ServiceSession final : public HttpSession,
     auto piece = std::make_shared<const std::string>(std::move(bytes));
     begin_service_write();
     asio::async_write(*exchange->tunnel, asio::buffer(*piece),
-                      [self = this->shared_from_this(), exchange, piece](Error error, size_t) {
+                      [self = shared_from_this(), exchange, piece](Error error, size_t) {
                         if (self->is_over(exchange)) return;
                         self->service_patience_.cancel();
                         error ? self->close() : self->hear_client(exchange);
@@ -410,7 +398,7 @@ class ServiceSession final : public HttpSession,
   void hear_client(const ExchangePtr& exchange) {
     is_reading_ = true;
     stream_.async_read_some(asio::buffer(exchange->asked_piece),
-                            [self = this->shared_from_this(), exchange](Error error, size_t bytes) {
+                            [self = shared_from_this(), exchange](Error error, size_t bytes) {
                               self->is_reading_ = false;
                               if (self->is_leaving_) return self->hear_out();
                               if (self->is_over(exchange)) return;
@@ -425,7 +413,7 @@ class ServiceSession final : public HttpSession,
     auto piece = std::make_shared<const std::string>(std::move(bytes));
     begin_write();
     asio::async_write(stream_, asio::buffer(*piece),
-                      [self = this->shared_from_this(), exchange, piece](Error error, size_t) {
+                      [self = shared_from_this(), exchange, piece](Error error, size_t) {
                         if (self->end_write(error)) self->hear_service(exchange);
                       });
   }
@@ -433,7 +421,7 @@ class ServiceSession final : public HttpSession,
   void hear_service(const ExchangePtr& exchange) {
     exchange->tunnel->async_read_some(
         asio::buffer(exchange->answer_piece),
-        [self = this->shared_from_this(), exchange](Error error, size_t bytes) {
+        [self = shared_from_this(), exchange](Error error, size_t bytes) {
           if (self->is_over(exchange)) return;
           if (error) return self->say_goodbye();
           self->to_client(exchange, {exchange->answer_piece.data(), bytes});
@@ -452,9 +440,9 @@ class ServiceSession final : public HttpSession,
   }
 
   const std::shared_ptr<asio::io_context> context_;  // outlives the socket, whoever drops us last
-  Stream transport_;
-  decltype(Stream::stream)& stream_ = transport_.stream;
-  beast::tcp_stream& tcp_ = transport_.bottom();
+  const std::unique_ptr<ClientStream> transport_;
+  ClientStream& stream_ = *transport_;
+  beast::tcp_stream& tcp_ = stream_.bottom();
   asio::steady_timer patience_;
   asio::steady_timer write_patience_;
   asio::steady_timer service_patience_;
@@ -489,12 +477,8 @@ std::shared_ptr<HttpSession> make_service_session(std::shared_ptr<asio::io_conte
                                                   std::shared_ptr<asio::ssl::context> tls,
                                                   const HttpLimits& limits, const ServiceGate& gate,
                                                   HttpSessionEvents events) {
-  if (tls) {
-    return std::make_shared<ServiceSession<TlsStream>>(
-        std::move(context), std::move(socket), std::move(tls), limits, gate, std::move(events));
-  }
-  return std::make_shared<ServiceSession<PlainStream>>(std::move(context), std::move(socket),
-                                                       nullptr, limits, gate, std::move(events));
+  return std::make_shared<ServiceSession>(std::move(context), std::move(socket), std::move(tls),
+                                          limits, gate, std::move(events));
 }
 
 }  // namespace hai
