@@ -27,7 +27,8 @@ Result<ArrayRange> ArrayRange::parse(std::string_view text) {
     if (const size_t colon = item.find(':'); colon != std::string_view::npos) {
       const auto asked = whole_number<int>(item.substr(colon + 1));
       if (!asked || *asked < 1) return bad("after : stands a step, as in 0-15:4");
-      step = *asked;
+      // A larger one leads beyond all indices, too, and out of an int where it is added to one.
+      step = std::min(*asked, kArrayIndexMax + 1);
       item = item.substr(0, colon);
     }
     const size_t dash = item.find('-');

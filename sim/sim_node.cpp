@@ -262,7 +262,7 @@ void SimNode::crash() {
   std::vector<RankKey> keys;
   for (const auto& [key, process] : processes_) keys.push_back(key);
   listener = nullptr;
-  record.reset();
+  if (record) record = AgentRecord{.seen = record->seen, .seen_proof = record->seen_proof};
   facts_.boot_id = "boot-" + std::to_string(++boots_);
   hardware_.restarted();
   for (const RankKey& key : keys) end(key, ExitCause::lost, 0, "the node went down");

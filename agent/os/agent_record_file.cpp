@@ -38,8 +38,13 @@ AgentRecordFile::AgentRecordFile(const std::string& data_dir, std::string boot_i
 std::optional<AgentRecord> AgentRecordFile::load() {
   try {
     const Json json = read(path_);
-    if (!json.is_object() || boot_id_.empty() || json.at("boot_id") != boot_id_) return {};
+    if (!json.is_object() || boot_id_.empty()) return {};
     AgentRecord record;
+    record.seen = {Epoch{number(json, "seen_epoch")}, number(json, "seen_seq")};
+    record.seen_proof = from_hex(json.value("seen_proof", std::string())).value_or("");
+    // Of another boot neither ranks nor leases live on. What was seen of the log stays true: after
+    // a power cut only the nodes know that the store has come back without its last writes.
+    if (json.at("boot_id") != boot_id_) return record;
     const auto time = [&](const Json& micros) {
       const MonoTime until{std::min(Duration(whole(micros)), kFar)};
       return until > MonoTime{} ? loop_.now() + (until - boot_now()) : MonoTime{};
@@ -47,8 +52,6 @@ std::optional<AgentRecord> AgentRecordFile::load() {
     record.lease_until = time(json.at("lease_until_boottime_us"));
     record.ranks_until = time(json.value("ranks_until_boottime_us", Json(0)));
     record.fence = Duration(whole(json.at("fence_us")));
-    record.seen = {Epoch{number(json, "seen_epoch")}, number(json, "seen_seq")};
-    record.seen_proof = from_hex(json.value("seen_proof", std::string())).value_or("");
     record.peers.version = whole(json.at("peers_version"));
     for (const Json& peer : json.at("peers")) {
       record.peers.peers.push_back({peer.at("node").get<std::string>(),

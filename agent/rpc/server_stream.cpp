@@ -219,6 +219,7 @@ class GrpcServerStream final : public ServerStream,
     writing_.Clear();
     if (report_) {
       to_proto(*report_, *writing_.mutable_report());
+      next_life_state_ = fit_life_states(*writing_.mutable_report(), next_life_state_);
       report_.reset();
     } else if (!log_chunks_.empty()) {
       to_proto(log_chunks_.front().first, log_chunks_.front().second,
@@ -251,6 +252,7 @@ class GrpcServerStream final : public ServerStream,
   bool released_ = false;
   bool silent_ = false;
   std::optional<AgentReport> report_;
+  int next_life_state_ = 0;  // the rank whose turn it is, where a report cannot hold those of all
   std::deque<std::pair<int64_t, LogChunk>> log_chunks_;
   std::atomic<bool> failure_ = false;
   std::shared_ptr<std::promise<void>> done_ = std::make_shared<std::promise<void>>();

@@ -38,6 +38,8 @@ inline constexpr const char* kProtocolMetadata = "hai-protocol";
 int newest_in_common(ProtocolRange one, ProtocolRange other);
 std::string to_string(ProtocolRange range);  // "1", "1 to 3"
 inline constexpr int kMaxMessageBytes = 4 << 20;
+// To this the life states of a report fill it; all else that is said of ranks fits beside them.
+inline constexpr size_t kReportBytesMax = 3 << 20;
 
 struct AgentLimits {
   static constexpr int kGpus = GpuSet::kMax;
@@ -76,6 +78,11 @@ struct AgentHello {
 
 void to_proto(const AgentHello& hello, v1::Hello& out);
 void to_proto(const AgentReport& report, v1::AgentReport& out);
+// Leaves out life states, which programs choose, until the report has at most kReportBytesMax.
+// Those of ended ranks go first, in the order of the report, then those of running ones from rank
+// `next` on. An ended rank whose state has no room is told as running until it has. Returns the
+// `next` of the report that follows, which has the rest.
+int fit_life_states(v1::AgentReport& report, int next);
 void to_proto(const AgentOrder& order, PlacesCodec& codec, v1::AgentOrder& out);
 void to_proto(int64_t request_id, const LogRequest& request, v1::ReadLog& out);
 void to_proto(int64_t request_id, const LogChunk& chunk, v1::LogChunk& out);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "hai/v1/agent.pb.h"
 #include "proto/convert/agent_convert.h"
@@ -242,6 +243,50 @@ void to_proto(const AgentReport& report, v1::AgentReport& out) {
   if (report.checks) to_proto(*report.checks, *out.mutable_checks());
   if (report.gpu_readings) to_proto(*report.gpu_readings, *out.mutable_gpu_readings());
   if (report.hook) to_proto(*report.hook, *out.mutable_hook());
+}
+
+namespace {
+
+// What an ended rank said last must arrive with its end: until that has room it is told as running.
+void put_end_off(v1::RankStatus& rank) {
+  rank.set_phase(v1::RANK_PHASE_RUNNING);
+  rank.clear_cause();
+  rank.clear_exit_code();
+  rank.clear_message();
+  rank.clear_ended_at_us();
+  rank.clear_usage();
+}
+
+}  // namespace
+
+int fit_life_states(v1::AgentReport& report, int next) {
+  size_t bytes = report.ByteSizeLong();
+  if (bytes <= kReportBytesMax) return next;
+  const int count = report.ranks_size();
+  for (const v1::RankStatus& rank : report.ranks()) bytes -= rank.whole_life_state().size();
+  int first_left_out = -1;
+  const auto fit = [&](int at) {
+    v1::RankStatus& rank = *report.mutable_ranks(at);
+    if (!rank.has_whole_life_state()) return;
+    if (bytes + rank.whole_life_state().size() <= kReportBytesMax) {
+      bytes += rank.whole_life_state().size();
+      return;
+    }
+    rank.clear_whole_life_state();
+    if (rank.phase() == v1::RANK_PHASE_EXITED) return put_end_off(rank);
+    if (first_left_out < 0) first_left_out = at;
+  };
+  const auto is_over = [&](int at) { return report.ranks(at).phase() == v1::RANK_PHASE_EXITED; };
+  std::vector<int> order;
+  for (int at = 0; at < count; ++at) {
+    if (is_over(at)) order.push_back(at);
+  }
+  for (int i = 0; i < count; ++i) {
+    const int at = (next % count + i) % count;
+    if (!is_over(at)) order.push_back(at);
+  }
+  for (const int at : order) fit(at);
+  return std::max(first_left_out, 0);
 }
 
 Result<AgentReport> from_proto(const v1::AgentReport& message) {

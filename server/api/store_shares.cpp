@@ -9,6 +9,7 @@ namespace hai {
 namespace {
 
 constexpr int64_t kOfAnyChange = 512;
+constexpr int64_t kOfMovedJob = 192;  // an event, and the job's row anew
 
 template <typename Body>
 int64_t long_bytes(const Body& body) {
@@ -114,10 +115,17 @@ Result<Done<CommandReply>> StoreShares::count(const Caller& caller, const Comman
     amount.large = std::min(amount.large * tasks, std::max(amount.large, kLargeSpecsMax / 4));
     amount.all = std::min(amount.all * tasks, std::max(amount.all, kChangesMax / 4));
   }
+  // A move changes the place of each job between the old and the new one: how many, its answer
+  // says.
+  const int64_t moved_max =
+      std::holds_alternative<MoveJob>(command) ? state.unfinished_count(user) : 0;
+  amount.all += moved_max * kOfMovedJob;
   if (actor.value().is_operator()) amount.all = 0;
   RETURN_IF_ERROR(take(user, amount, now));
-  return Done<CommandReply>([this, user, amount, done](Result<CommandReply> reply) {
+  return Done<CommandReply>([this, user, amount, moved_max, done](Result<CommandReply> reply) {
     if (is_refusal(reply.status())) give_back(user, amount);
+    if (reply.is_ok() && amount.all > 0 && reply.value().rows < moved_max)
+      give_back(user, {.all = (moved_max - reply.value().rows) * kOfMovedJob});
     done(std::move(reply));
   });
 }

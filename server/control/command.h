@@ -244,6 +244,7 @@ struct CommandReply {
   JobId job;  // the job submitted or acted on
   std::string name;
   std::string message;  // for people: what happens next
+  int64_t rows = 1;     // of jobs that were changed
 };
 
 }  // namespace hai

@@ -86,6 +86,9 @@ void PgWorker::run() {
     } catch (const PgError& error) {
       session_.close();  // also ends a transaction that a row nobody can read has cut short
       status = unavailable("postgres: {}", error.what());
+    } catch (const std::exception& error) {  // no memory, or no thread to read a page with
+      session_.close();
+      status = unavailable("the store's work has failed: {}", error.what());
     }
     task.work = nullptr;
     answer(std::move(task), std::move(status));

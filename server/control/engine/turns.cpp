@@ -77,10 +77,12 @@ int Turns::take_inputs(Decision& decision) {
     input.decide(decision);
   };
   const int max = knobs_.append_batch_max;
+  // One input may change thousands of jobs; a turn of hundreds such would outlast the lease.
+  const auto has_room = [&] { return decision.events().size() < kEventsOfTurn; };
   int taken = 0;
-  for (; taken < max && !urgent_.empty(); ++taken) take(urgent_);
+  for (; taken < max && !urgent_.empty() && has_room(); ++taken) take(urgent_);
   const int end = std::max(taken + share_of_people(max), max);
-  for (; taken < end && !inbox_.empty(); ++taken) take(inbox_);
+  for (; taken < end && !inbox_.empty() && has_room(); ++taken) take(inbox_);
   return taken;
 }
 

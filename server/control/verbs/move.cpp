@@ -72,7 +72,10 @@ Result<CommandReply> decide(Decision& decision, const MoveJob& command, const Ac
     if (order[i]->custom_rank != ranks[i]) changes.emplace_back(order[i]->id, ranks[i]);
   }
   for (const auto& [id, rank] : changes) decision.emit(JobRankChanged{id, rank});
-  return CommandReply{job.id, job.spec->name, message};
+  return CommandReply{.job = job.id,
+                      .name = job.spec->name,
+                      .message = message,
+                      .rows = static_cast<int64_t>(changes.size())};
 }
 
 }  // namespace hai

@@ -59,13 +59,14 @@ TEST(AgentRecord, IsFoundByTheNextProcessOfTheSameBoot) {
   EXPECT_EQ(second.file.peer_port(), 41'000);
 }
 
-TEST(AgentRecord, EndsWithTheBootButForThePort) {
+TEST(AgentRecord, EndsWithTheBootButForThePortAndWhatWasSeen) {
   Data data;
   Process first(data, "boot-1");
   first.file.set_peer_port(41'000);
   ASSERT_TRUE(first.file.save(some_record()).is_ok());
   Process second(data, "boot-2");
-  EXPECT_EQ(second.file.load(), std::nullopt);
+  EXPECT_EQ(second.file.load(),
+            (AgentRecord{.seen = some_record().seen, .seen_proof = some_record().seen_proof}));
   EXPECT_EQ(second.file.peer_port(), 41'000);
   Process unknown(data, "");
   EXPECT_EQ(unknown.file.load(), std::nullopt);

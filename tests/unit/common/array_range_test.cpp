@@ -39,6 +39,18 @@ TEST(ArrayRange, TellsTheFirstIndexThatAnotherLacks) {
   EXPECT_EQ(missing("0-9", "5-9"), 0);
 }
 
+TEST(ArrayRange, OfAStepBeyondAllIndicesStaysWhatItIs) {
+  for (const char* text :
+       {"5:2147483647", "1:2147483647,3", "0-10000000:2147483647", "10000000:9"}) {
+    const ArrayRange range = ArrayRange::parse(text).value();
+    for (const int limit : {0, 3}) {
+      const Result<ArrayRange> again = ArrayRange::parse(range.with_limit(limit));
+      ASSERT_TRUE(again.is_ok()) << text;
+      EXPECT_EQ(again.value().indices(), range.indices()) << text;
+    }
+  }
+}
+
 TEST(ArrayRange, WritesWhatIsLeft) {
   const auto left = [](const char* range, int from) {
     return ArrayRange::parse(range).value().text_from(from);

@@ -185,6 +185,46 @@ TEST(AgentLink, OnlyTheNewestReportIsKeptButNoFactsAreLost) {
   EXPECT_EQ(server.reports.back().second.facts, with_facts.facts);
 }
 
+// With more than one message may have, the stream broke and the node was silent for good.
+TEST(AgentLink, LifeStatesOfManyRanksAreReportedInTurn) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  std::map<RankKey, RankStatus> unheard;
+  for (int i = 1; i <= 200; ++i) {
+    RankStatus status{.key = {JobId{i}, 1, 0}, .phase = RankPhase::running};
+    status.whole_life_state = std::string(64 << 10, 'x') + std::to_string(i);
+    if (i % 2 == 0) {
+      status.phase = RankPhase::exited;
+      status.cause = ExitCause::program;
+      status.exit_code = 3;
+    }
+    unheard[status.key] = status;
+  }
+  std::map<RankKey, RankStatus> on_node = unheard;
+  for (int64_t sequence = 1; sequence <= 10 && !unheard.empty(); ++sequence) {
+    AgentReport report = report_number(sequence);
+    for (const auto& [key, status] : on_node) report.ranks.push_back(status);
+    agent.link.send(report);
+    ASSERT_TRUE(run_until(loop, [&] {
+      return !server.reports.empty() && server.reports.back().second.sequence == sequence;
+    }));
+    ASSERT_EQ(server.reports.back().second.ranks.size(), on_node.size());
+    for (const RankStatus& told : server.reports.back().second.ranks) {
+      if (told.phase == RankPhase::exited) {
+        EXPECT_EQ(told, on_node.at(told.key)) << "the last word comes with the end";
+        on_node.erase(told.key);  // as a server has it forgotten
+        unheard.erase(told.key);
+      } else if (told.whole_life_state) {
+        unheard.erase(told.key);
+      }
+    }
+  }
+  EXPECT_TRUE(unheard.empty());
+  EXPECT_EQ(server.connected.size(), 1u) << "the stream has not broken";
+}
+
 TEST(AgentLink, ARefusedAgentTriesTheNextServer) {
   AsioLoop loop;
   TestServer standby(loop);
