@@ -68,6 +68,11 @@ Status write_file_atomic(const std::string& path, std::string_view content, mode
   return ok();
 }
 
+void sync_file(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (fd.is_open()) ::fdatasync(fd.get());
+}
+
 Result<UniqueFd> lock_file(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.is_open()) return internal("cannot open {}: {}", path, errno_text(errno));

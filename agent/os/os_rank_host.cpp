@@ -124,8 +124,7 @@ std::vector<RankStatus> OsRankHost::adopt() {
     const std::string name = entry->path().filename().string();
     const std::optional<RankKey> key = parse_rank_key(name);
     if (!key || ranks_.contains(*key)) continue;
-    adopt_one(*key);
-    if (is_live(*key)) kept.push_back(name);
+    if (adopt_one(*key) && is_live(*key)) kept.push_back(name);
   }
   cgroups_.remove_others(kept);
   std::vector<RankStatus> statuses;
@@ -136,7 +135,7 @@ std::vector<RankStatus> OsRankHost::adopt() {
   return statuses;
 }
 
-void OsRankHost::adopt_one(const RankKey& key) {
+bool OsRankHost::adopt_one(const RankKey& key) {
   auto rank = std::make_unique<Rank>();
   rank->directory = rank_directory(options_.data_dir, key);
   rank->status.key = key;
@@ -145,9 +144,20 @@ void OsRankHost::adopt_one(const RankKey& key) {
   const Result<LaunchFile> launch =
       text.is_ok() ? launch_file_from_json(text.value()) : text.status();
   if (!launch.is_ok()) {
+    if (is_alive) {
+      // Of a rank that runs; the file is damaged, or cannot be read now. It is ended with all that
+      // it has, as nobody could end it later.
+      log_error("rank_without_its_launch_file", {{"rank", key}, {"why", launch.status()}});
+      kill_shim(rank->directory);
+      rank->socket_dir = rank->directory.path;
+      ranks_.emplace(key, std::move(rank));
+      after(kRetryMin, [this, key] { end_leftovers(key, kRetryMin); });
+      return false;
+    }
     // It never got as far as being started, or was being forgotten.
     log_warning("rank_directory_dropped", {{"rank", key}, {"why", launch.status()}});
-    return remove_files(rank->directory.path, "", 1);
+    remove_files(rank->directory.path, "", 1);
+    return false;
   }
   rank->socket_dir = launch.value().socket_dir;
   remember_use(*rank, launch.value());
@@ -161,14 +171,18 @@ void OsRankHost::adopt_one(const RankKey& key) {
     }
   }
   Rank& adopted = *ranks_.emplace(key, std::move(rank)).first->second;
-  if (adopted.is_exited()) return;
-  if (is_alive) return connect(adopted);
+  if (adopted.is_exited()) return true;
+  if (is_alive) {
+    connect(adopted);
+    return true;
+  }
   if (kill_leftovers({job_socket(adopted.socket_dir), adopted.cgroups}) == 0) {
     exit_without_shim(adopted, ExitCause::lost,
                       "its hai-shim is gone: the node was rebooted, or it was killed");
-    return;
+    return true;
   }
   after(kRetryMin, [this, key] { end_leftovers(key, kRetryMin); });
+  return true;
 }
 
 // ---- launching ----

@@ -91,7 +91,8 @@ class OsRankHost final : public RankHost {
   static void write_log(Rank& rank, std::string_view text);
   Status prepare(const LaunchRank& asked, MonoTime lease_until, Rank& rank);
   Status make_directories(Rank& rank, LocalPaths& paths);
-  void adopt_one(const RankKey& key);
+  // Whether its control groups are known, and may stay.
+  bool adopt_one(const RankKey& key);
   Result<LaunchRank> as_validation(LaunchRank order, const RankDirectory& directory) const;
   ConfinementSettings confinement_of(const LaunchRank& order) const;
   RankInUse in_use(const Rank& rank) const;

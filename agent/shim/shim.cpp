@@ -32,6 +32,7 @@ namespace {
 
 // So often at most what a program says of itself goes to the agent; the latest counts.
 constexpr Duration kWordsInterval = 1s;
+constexpr Duration kEndRetry = 1s;
 constexpr int kImageTriesMax = 10;
 // So many of the processes that are left behind are named.
 constexpr ptrdiff_t kNamedMax = 20;
@@ -327,7 +328,8 @@ void Shim::set_whole_life_state(std::string state) {
 void Shim::publish_words(MonoTime at) {
   if (boot_now() >= at) {
     words_at_ = boot_now();
-    return publish();
+    publish();
+    return;
   }
   publish_due_ = publish_due_ ? std::min(*publish_due_, at) : at;
   arm_timer();
@@ -401,6 +403,7 @@ void Shim::time_passed() {
   const MonoTime now = boot_now();
   carry_out(life_.advance(now));
   if (publish_due_ && now >= *publish_due_) publish_words(now);
+  if (end_due_ && now >= *end_due_) publish_end();
   check_watchdog(now);
   arm_timer();
 }
@@ -413,6 +416,7 @@ bool Shim::is_watched() const {
 void Shim::arm_timer() {
   MonoTime deadline = life_.next_deadline();
   if (publish_due_) deadline = std::min(deadline, *publish_due_);
+  if (end_due_) deadline = std::min(deadline, *end_due_);
   if (is_watched()) deadline = std::min(deadline, last_activity_ + launch_.watchdog);
   timer_.set(deadline);
 }
@@ -439,12 +443,13 @@ void Shim::check_watchdog(MonoTime now) {
   publish();
 }
 
-void Shim::publish(Durability durability) {
+bool Shim::publish(Durability durability) {
   publish_due_.reset();
   const Status written =
       write_file_atomic(directory_.status_file(), status_to_json(status_), 0600, durability);
-  if (!written.is_ok()) complain("status not written: " + written.message());
+  if (!written.is_ok() && !end_due_) complain("status not written: " + written.message());
   control_server_->push(make_status_line(status_));
+  return written.is_ok();
 }
 
 void Shim::finish() {
@@ -485,7 +490,20 @@ void Shim::report_end(int64_t killed_for_memory, const std::vector<pid_t>& left)
   if (!left.empty()) say_left_behind(left);
   status_.ended_at = system_now();
   status_.usage = usage_;
-  publish(Durability::survives_crash_of_machine);
+  publish_end();
+}
+
+// How a rank has ended is said to an agent that may be gone in a moment, and what is kept is all
+// the next one goes by: where it cannot be written, as the disk is full, the shim stays until it
+// can.
+void Shim::publish_end() {
+  sync_file(directory_.launch_file());  // without which the end cannot be read, and which was not
+  const bool is_kept = publish(Durability::survives_crash_of_machine);
+  if (!is_kept && ::access(directory_.path.c_str(), F_OK) == 0) {
+    end_due_ = boot_now() + kEndRetry;
+    return arm_timer();
+  }
+  end_due_.reset();
   control_server_->finish([this] { clean_up(); });
 }
 

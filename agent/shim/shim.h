@@ -89,7 +89,9 @@ class Shim final : private JobPort, private ControlPort {
   void saw_activity();
   void check_watchdog(MonoTime now);
   void publish_words(MonoTime at);
-  void publish(Durability durability = Durability::survives_crash_of_program);
+  // Whether it was written; whoever is connected is told in any case.
+  bool publish(Durability durability = Durability::survives_crash_of_program);
+  void publish_end();
   void finish();
   void say_left_behind(const std::vector<pid_t>& processes);
   void report_end(int64_t killed_for_memory, const std::vector<pid_t>& left);
@@ -120,6 +122,7 @@ class Shim final : private JobPort, private ControlPort {
   bool tell_by_signal_ = false;  // the suspend request, where no program uses the SDK
   SaveSignal save_signal_{SIGTERM};
   std::optional<MonoTime> publish_due_;  // what the program says is gathered
+  std::optional<MonoTime> end_due_;      // when the end, which could not be written, is tried again
   MonoTime words_at_{};                  // when its words went out last
   MonoTime last_activity_{};
   int64_t memory_limit_ = 0;  // bytes; of the rank that has ended

@@ -138,6 +138,43 @@ TEST_F(RankAdoptTest, OrdersBeforeTheShimAnswersAreKept) {
   EXPECT_EQ(wait_exited(job.key).cause, ExitCause::killed);
 }
 
+// It was forgotten while it ran on: its job began elsewhere.
+TEST_F(RankAdoptTest, ARankWhoseLaunchFileIsDamagedIsEndedBeforeItIsLost) {
+  start_host();
+  const LaunchRank job = script("trap '' TERM; touch started; sleep 1000; true");
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  host_.reset();
+  std::ofstream(rank_dir(job.key) + "/launch.json", std::ios::trunc) << "{\"half";
+  restart_host();
+  ASSERT_TRUE(statuses_.contains(job.key));
+  EXPECT_EQ(wait_exited(job.key).cause, ExitCause::lost);
+  EXPECT_EQ(live_descendants(), 0u);
+}
+
+// With a full disk its end was lost with the agent that had heard of it, and its job ran again.
+TEST_F(RankAdoptTest, AnEndThatCannotBeWrittenIsKeptByTheShim) {
+  start_host();
+  const LaunchRank job = script("touch started; while [ ! -e go ]; do sleep 0.005; done; exit 9");
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  host_.reset();
+  // As of a full disk: the new status cannot be made beside the old one.
+  const std::string in_the_way = rank_dir(job.key) + "/status.json.tmp";
+  std::filesystem::create_directories(in_the_way + "/x");
+  write_script("go", "");
+  ASSERT_TRUE(poll([] { return live_descendants() == 1; })) << "only the shim is left";
+  for (int i = 0; i < 2; ++i) {
+    restart_host();
+    EXPECT_EQ(wait_exited(job.key).exit_code, 9);
+  }
+  std::filesystem::remove_all(in_the_way);
+  ASSERT_TRUE(poll([] { return live_descendants() == 0; }));
+  restart_host();
+  EXPECT_EQ(statuses_[job.key].exit_code, 9);
+  EXPECT_EQ(statuses_[job.key].cause, ExitCause::program);
+}
+
 TEST_F(RankAdoptTest, HalfMadeDirectoriesAreDropped) {
   std::filesystem::create_directories(options_.data_dir + "/ranks/5.1.0");
   std::filesystem::create_directories(options_.data_dir + "/ranks/6.1.0");

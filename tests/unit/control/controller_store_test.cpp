@@ -71,6 +71,27 @@ TEST(Durability, ATurnTakesAtMostABatch) {
   EXPECT_EQ(std::ranges::count_if(answers, [](const auto& each) { return each->is_ok(); }), 25);
 }
 
+// Hundreds of them were one turn, which outlasted the lease: the next leader got them again.
+TEST(Durability, MovesPastThousandsOfJobsAreManyTurns) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  constexpr int kJobs = 4'000;
+  for (int i = 0; i < kJobs; ++i) submit(*a, job(fmt::format("j{}", i)).gpus(8));
+  w.run(1s);
+  const ControllerStats before = a->controller.stats();
+  w.latency = 10ms;
+  std::vector<std::shared_ptr<Answer>> answers;
+  for (int i = 1; i <= 20; ++i)
+    answers.push_back(send(*a, MoveJob{fmt::format("j{}", kJobs - i), MoveJob::To::first}));
+  w.run(11ms);
+  EXPECT_LE(a->controller.stats().events - before.events, 10'000 + kJobs);
+  w.run(1s);
+  for (const auto& answer : answers) EXPECT_TRUE(answer->is_ok());
+  EXPECT_GT(a->controller.stats().events - before.events, 20 * (kJobs - 100));
+  EXPECT_GE(a->controller.stats().turns - before.turns, 20 * kJobs / 15'000);
+}
+
 TEST(Durability, WhatIsRemovedIsRemovedInTheStore) {
   ControllerWorld w;
   auto a = w.leader();
