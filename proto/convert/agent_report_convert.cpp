@@ -250,7 +250,7 @@ namespace {
 // What an ended rank said last must arrive with its end: until that has room it is told as running.
 void put_end_off(v1::RankStatus& rank) {
   rank.set_phase(v1::RANK_PHASE_RUNNING);
-  rank.clear_cause();
+  rank.set_cause(v1::EXIT_CAUSE_NONE);
   rank.clear_exit_code();
   rank.clear_message();
   rank.clear_ended_at_us();
