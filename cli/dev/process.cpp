@@ -32,6 +32,7 @@ struct Stat {
   ProcessId process;
   pid_t parent = 0;
   char state = '?';
+  int threads = 0;
 };
 
 // /proc/PID/stat; the command in it may hold blanks and parentheses, so fields count from the last
@@ -47,13 +48,16 @@ std::optional<Stat> read_stat(pid_t pid) {
   stat.process.pid = pid;
   std::string skipped;
   fields >> stat.state >> stat.parent;
-  for (int field = 5; field < 22; ++field) fields >> skipped;
-  fields >> stat.process.start_time;
+  for (int field = 5; field < 20; ++field) fields >> skipped;
+  fields >> stat.threads >> skipped >> stat.process.start_time;
   if (!fields) return std::nullopt;
   return stat;
 }
 
-bool is_gone(char state) { return state == 'Z' || state == 'X'; }
+// One whose first thread has ended, and others not yet, still holds its files, locks and ports.
+bool is_gone(const Stat& stat) {
+  return stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1);
+}
 
 // In the child: becomes `user`. False if that is not possible.
 bool become(const passwd& user) {
@@ -114,7 +118,7 @@ Result<pid_t> start(const Program& program, bool own_session) {
 
 std::optional<ProcessId> find_process(pid_t pid) {
   const std::optional<Stat> stat = read_stat(pid);
-  if (!stat || is_gone(stat->state)) return std::nullopt;
+  if (!stat || is_gone(*stat)) return std::nullopt;
   return stat->process;
 }
 
@@ -172,7 +176,7 @@ std::vector<ProcessId> descendants(const ProcessId& process) {
     const std::optional<pid_t> pid = whole_number<pid_t>(name);
     if (!pid) continue;
     const std::optional<Stat> stat = read_stat(*pid);
-    if (stat && !is_gone(stat->state)) children.emplace(stat->parent, stat->process);
+    if (stat && !is_gone(*stat)) children.emplace(stat->parent, stat->process);
   }
   std::vector<ProcessId> found;
   std::vector<pid_t> parents = {process.pid};

@@ -1,9 +1,12 @@
+#include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "cli/dev/node_processes.h"
@@ -65,6 +68,28 @@ TEST_F(DevProcess, ARecycledPidIsSomebodyElse) {
   --self.start_time;
   EXPECT_FALSE(is_alive(self));
   kill_processes({self});  // must not kill this test
+}
+
+// An agent was started while the one before still held the data directory.
+TEST_F(DevProcess, IsNotGoneBeforeItsLastThreadIs) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::thread([] {
+      for (;;) pause();
+    }).detach();
+    pthread_exit(nullptr);
+  }
+  ASSERT_TRUE(within(10s, [&] {
+    std::ifstream in(fmt::format("/proc/{}/stat", child));
+    std::string line;
+    std::getline(in, line);
+    return line.find(") Z ") != std::string::npos;
+  }));
+  const std::optional<ProcessId> process = find_process(child);
+  ASSERT_TRUE(process.has_value());
+  EXPECT_TRUE(is_alive(*process));
+  kill_processes({*process});
+  EXPECT_TRUE(wait_until_gone({*process}, 10s));
 }
 
 TEST_F(DevProcess, StoppingEndsWhatIgnoresTheRequest) {
