@@ -32,7 +32,8 @@ class InteractiveTest(ClusterTest):
         self.assertEqual(job["state"], "running")
         terminal.type("tty >/dev/null && echo job $HAI_JOB_ID $(pwd)\n")
         terminal.see(f"job {job['id']} {self.cluster.work}")
-        terminal.type("echo be\"\"gun; sleep 100\n")
+        # One process says so and sleeps: between two the keys would be the shell's, which goes on.
+        terminal.type("sh -c 'echo be\"\"gun; exec sleep 100'\n")
         terminal.see("begun")
         terminal.type("\x03")  # is the program's, and ends neither hai nor the job
         terminal.type("echo goes $((40 + 2)) on\n")
