@@ -40,7 +40,8 @@ struct AgentRecord {
 class AgentRecordKeeper {
  public:
   virtual ~AgentRecordKeeper() = default;
-  // What an earlier agent process kept since the machine came up.
+  // What an earlier agent process kept since the machine came up; of one before that, what it had
+  // seen of the log.
   virtual std::optional<AgentRecord> load() = 0;
   virtual Status save(const AgentRecord& record) = 0;
 };

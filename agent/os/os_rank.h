@@ -25,6 +25,7 @@ struct OsRankHost::Rank {
   bool kill_wished = false;
   bool evidence_wished = false;
   std::string evidence;  // a sentence
+  std::string why_lost;  // a sentence, where it is known before its processes are gone
   Wish wish = Wish::none;
   MonoTime suspend_deadline{};  // boot time
   bool tell_by_signal = false;  // with the suspend request

@@ -144,11 +144,15 @@ bool OsRankHost::adopt_one(const RankKey& key) {
   const Result<LaunchFile> launch =
       text.is_ok() ? launch_file_from_json(text.value()) : text.status();
   if (!launch.is_ok()) {
-    if (is_alive) {
-      // Of a rank that runs; the file is damaged, or cannot be read now. It is ended with all that
-      // it has, as nobody could end it later.
+    // Where there is none the rank was being forgotten, and its shim ends with its directory.
+    if (is_alive && launch.status().code() != Code::not_found) {
+      // Of a rank that runs: it is damaged, or cannot be read now. The rank is ended, by its groups
+      // or the environment of its processes, as nobody could end it later.
       log_error("rank_without_its_launch_file", {{"rank", key}, {"why", launch.status()}});
       kill_shim(rank->directory);
+      rank->why_lost =
+          fmt::format("was ended: hai-agent came back and could not read what it had launched ({})",
+                      launch.status().message());
       rank->socket_dir = rank->directory.path;
       ranks_.emplace(key, std::move(rank));
       after(kRetryMin, [this, key] { end_leftovers(key, kRetryMin); });
@@ -389,7 +393,9 @@ void OsRankHost::end_leftovers(const RankKey& key, Duration retry_after) {
   }
   remove_cgroups(rank.cgroups);
   const std::string complaint = shim_complaint(rank.directory);
-  if (rank.status.phase == RankPhase::starting && !complaint.empty()) {
+  if (!rank.why_lost.empty()) {
+    exit_without_shim(rank, ExitCause::lost, rank.why_lost);
+  } else if (rank.status.phase == RankPhase::starting && !complaint.empty()) {
     exit_without_shim(rank, ExitCause::lost, "hai-shim gave up: " + complaint);
   } else {
     exit_without_shim(rank, ExitCause::lost, "its hai-shim died unexpectedly");

@@ -14,6 +14,8 @@
 #include <memory>
 #include <utility>
 
+#include "server/http/copyable_handler.h"
+
 namespace hai {
 
 // Some pieces of memory: the first of a longer sequence, which is read or written by several calls.
@@ -64,7 +66,7 @@ class ClientStream {
   auto async_read_some(const Buffers& buffers, Token&& token) {
     return boost::asio::async_initiate<Token, void(Error, size_t)>(
         [this](auto handler, const Buffers& to) {
-          read_some(Pieces<boost::asio::mutable_buffer>(to), copyable(std::move(handler)));
+          read_some(Pieces<boost::asio::mutable_buffer>(to), copyable_handler(std::move(handler)));
         },
         token, buffers);
   }
@@ -72,17 +74,9 @@ class ClientStream {
   auto async_write_some(const Buffers& buffers, Token&& token) {
     return boost::asio::async_initiate<Token, void(Error, size_t)>(
         [this](auto handler, const Buffers& from) {
-          write_some(Pieces<boost::asio::const_buffer>(from), copyable(std::move(handler)));
+          write_some(Pieces<boost::asio::const_buffer>(from), copyable_handler(std::move(handler)));
         },
         token, buffers);
-  }
-
-  // A std::function must be copyable, which handlers are not.
-  template <typename Handler>
-  static auto copyable(Handler handler) {
-    return [shared = std::make_shared<Handler>(std::move(handler))](auto... words) {
-      (*shared)(words...);
-    };
   }
 
  protected:
@@ -95,7 +89,7 @@ class ClientStream {
 inline void beast_close_socket(ClientStream& stream) { stream.bottom().close(); }
 template <typename Handler>
 void async_teardown(boost::beast::role_type role, ClientStream& stream, Handler&& handler) {
-  stream.tear_down(role, ClientStream::copyable(std::forward<Handler>(handler)));
+  stream.tear_down(role, copyable_handler(std::forward<Handler>(handler)));
 }
 
 }  // namespace hai

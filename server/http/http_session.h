@@ -1,6 +1,6 @@
 #pragma once
-// One HTTP connection: reads a request, waits for its answer, writes it, reads the next. Beast and
-// Asio types appear here only; included by http_server.cpp and http_session.cpp.
+// One HTTP connection: reads a request, waits for its answer, writes it, reads the next. Has types
+// of Asio: included by the sources of hai_http_server only.
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

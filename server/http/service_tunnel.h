@@ -16,6 +16,7 @@
 
 #include "common/loop.h"
 #include "common/shell_messages.h"
+#include "server/http/copyable_handler.h"
 #include "server/http/service_gate.h"
 
 namespace hai {
@@ -43,7 +44,7 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
   auto async_read_some(const Buffers& buffers, Token&& token) {
     return boost::asio::async_initiate<Token, void(Error, size_t)>(
         [this](auto handler, const Buffers& to) {
-          start_read(first_of(to), as_function(std::move(handler)));
+          start_read(first_of(to), copyable_handler(std::move(handler)));
         },
         token, buffers);
   }
@@ -51,7 +52,7 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
   auto async_write_some(const Buffers& buffers, Token&& token) {
     return boost::asio::async_initiate<Token, void(Error, size_t)>(
         [this](auto handler, const Buffers& from) {
-          start_write(gather(from), as_function(std::move(handler)));
+          start_write(gather(from), copyable_handler(std::move(handler)));
         },
         token, buffers);
   }
@@ -63,12 +64,6 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
  private:
   using Done = std::function<void(Error, size_t)>;
 
-  // A std::function must be copyable, which handlers are not.
-  template <typename Handler>
-  static Done as_function(Handler handler) {
-    auto shared = std::make_shared<Handler>(std::move(handler));
-    return [shared](Error error, size_t bytes) { (*shared)(error, bytes); };
-  }
   template <typename Buffers>
   static boost::asio::mutable_buffer first_of(const Buffers& buffers) {
     for (auto at = boost::asio::buffer_sequence_begin(buffers);

@@ -148,7 +148,9 @@ TEST_F(RankAdoptTest, ARankWhoseLaunchFileIsDamagedIsEndedBeforeItIsLost) {
   std::ofstream(rank_dir(job.key) + "/launch.json", std::ios::trunc) << "{\"half";
   restart_host();
   ASSERT_TRUE(statuses_.contains(job.key));
-  EXPECT_EQ(wait_exited(job.key).cause, ExitCause::lost);
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::lost);
+  EXPECT_THAT(status.message, HasSubstr("could not read what it had launched"));
   EXPECT_EQ(live_descendants(), 0u);
 }
 

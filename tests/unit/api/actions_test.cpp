@@ -104,6 +104,41 @@ TEST_F(ActionsOfMany, ChangesOfOnePersonAreBoundedWhateverTheyAre) {
   EXPECT_EQ(refused("ann", v1::JOB_ACTION_HOLD), 0) << "who operates the cluster goes on";
 }
 
+// A move past many jobs stores an event for each.
+TEST_F(ActionsOfMany, MovesOfOnePersonCountByTheJobsTheyMove) {
+  auto leader = w.leader("a");
+  w.connect(*leader, 1, "node-1");
+  send(*leader, SetUser{{.name = "bob"}});
+  w.run(1s);
+  Actions actions(leader->controller);
+  constexpr int kJobs = 5'000;
+  std::optional<Results> got;
+  for (int made = 0; made < kJobs; made += 500) {
+    std::vector<Submission> submissions(500);
+    for (size_t i = 0; i < submissions.size(); ++i)
+      submissions[i].spec = job(fmt::format("j{}-{}", made, i)).gpus(8).spec();
+    actions.submit_jobs({.trusted_user = "bob"}, std::move(submissions),
+                        [&got](Results results) { got = std::move(results); });
+    w.run(1s);
+    for (const ActionResult& each : got->value()) ASSERT_EQ(each.status.message(), "");
+  }
+  Status status;
+  const auto move = [&](int id, MoveJob::To to, const std::string& other) {
+    actions.move_job({.trusted_user = "bob"}, MoveJob{std::to_string(id), to, other},
+                     [&](const Result<CommandReply>& reply) { status = reply.status(); });
+    w.run(100ms);
+    return status.code();
+  };
+  // Of neighbours it is next to nothing: a share for whole moves would be 279 of them.
+  for (int i = 0; i < 300; ++i)
+    ASSERT_EQ(move(kJobs, MoveJob::To::before, std::to_string(kJobs - 1)), Code::ok) << i;
+  int moves = 0;
+  while (moves < 1'000 && move(kJobs - moves, MoveJob::To::first, "") == Code::ok) ++moves;
+  EXPECT_GT(moves, 250);
+  EXPECT_LT(moves, 350) << "some comes back meanwhile";
+  EXPECT_THAT(status.message(), HasSubstr("bob has had 256 MiB stored"));
+}
+
 // Each task stores its own copy of the spec.
 TEST_F(ActionsOfMany, TasksOfAnArrayCountEach) {
   auto leader = w.leader("a");

@@ -87,6 +87,7 @@ TEST_F(DevProcess, IsNotGoneBeforeItsLastThreadIs) {
   }));
   const std::optional<ProcessId> process = find_process(child);
   ASSERT_TRUE(process.has_value());
+  started_.push_back(*process);
   EXPECT_TRUE(is_alive(*process));
   kill_processes({*process});
   EXPECT_TRUE(wait_until_gone({*process}, 10s));

@@ -71,7 +71,7 @@ TEST(Durability, ATurnTakesAtMostABatch) {
   EXPECT_EQ(std::ranges::count_if(answers, [](const auto& each) { return each->is_ok(); }), 25);
 }
 
-// Hundreds of them were one turn, which outlasted the lease: the next leader got them again.
+// However many come at once: they were all one turn.
 TEST(Durability, MovesPastThousandsOfJobsAreManyTurns) {
   ControllerWorld w;
   auto a = w.leader();
