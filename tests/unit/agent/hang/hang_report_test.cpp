@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -48,11 +49,13 @@ TEST(HangReport, SaysOnceWhereThreadsStandTogether) {
     (void)!::write(ready, "x", 1);
     ::pause();
   });
+  // Until all of them wait in pause(): a thread that has just begun stands elsewhere.
   std::string text;
-  for (int tries = 0; tries < 1000 && text.find("  threads ") != 0; ++tries) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  do {
     text = read_kernel_stacks("/proc", stuck.pid());
-    if (text.find("  thread ") != std::string::npos) text.clear();  // one is not there yet
-  }
+  } while (std::ranges::count(text.substr(0, text.find(':')), ',') != 5 &&
+           std::chrono::steady_clock::now() < deadline);
   EXPECT_THAT(text, ::testing::StartsWith(fmt::format("  threads {}, ", stuck.pid())));
   EXPECT_EQ(std::ranges::count(text.substr(0, text.find(':')), ','), 5) << text;
 }
