@@ -5,10 +5,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <list>
 #include <unordered_map>
 #include <utility>
+
+#include "common/boot_clock.h"
 
 namespace hai {
 
@@ -54,15 +55,9 @@ void AsioLoop::run() {
 
 void AsioLoop::stop() { impl_->context.stop(); }
 
-MonoTime AsioLoop::now() const {
-  return MonoTime(
-      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch()));
-}
+MonoTime AsioLoop::now() const { return boot_now(); }
 
-UnixTime AsioLoop::wall_now() const {
-  return UnixTime(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-}
+UnixTime AsioLoop::wall_now() const { return system_now(); }
 
 void AsioLoop::post(std::function<void()> callback) {
   asio::post(impl_->context, std::move(callback));

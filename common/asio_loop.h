@@ -1,7 +1,8 @@
 #pragma once
-// The Loop of production: one thread calls run() and owns everything its callbacks touch. Clocks
-// are the system's (CLOCK_MONOTONIC and CLOCK_REALTIME). Adapters that speak Asio themselves (HTTP,
-// processes) share its io_context.
+// The Loop of production: one thread calls run() and owns everything its callbacks touch. now() is
+// CLOCK_BOOTTIME (boot_clock.h), so that a lease ends also while the machine sleeps; a timer does
+// not count that sleep and comes late after it, never early. Adapters that speak Asio themselves
+// (HTTP, processes) share its io_context.
 
 #include <functional>
 #include <initializer_list>

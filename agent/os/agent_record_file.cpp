@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "agent/os/boot_clock.h"
 #include "agent/os/files.h"
 #include "agent/os/whole_json.h"
+#include "common/boot_clock.h"
 #include "common/hex.h"
 
 namespace hai {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "agent/os/boot_clock.h"
 #include "agent/os/upload_record.h"
+#include "common/boot_clock.h"
 #include "common/log.h"
 #include "common/log_messages.h"
 

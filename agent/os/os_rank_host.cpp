@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "agent/os/boot_clock.h"
 #include "agent/os/helper_program.h"
 #include "agent/os/rank_directory.h"
 #include "agent/os/shim_process.h"
 #include "agent/os/status_json.h"
+#include "common/boot_clock.h"
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/log_messages.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/os/boot_clock.h"
 #include "agent/os/cgroup.h"
+#include "common/boot_clock.h"
 
 namespace hai {
 

@@ -7,7 +7,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 
-#include "agent/os/boot_clock.h"
+#include "common/boot_clock.h"
 
 namespace hai {
 

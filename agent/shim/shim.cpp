@@ -15,13 +15,13 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "agent/os/boot_clock.h"
 #include "agent/os/cgroup.h"
 #include "agent/os/status_json.h"
 #include "agent/shim/complain.h"
 #include "agent/shim/login_door.h"
 #include "agent/shim/process_tree.h"
 #include "agent/shim/program_setup.h"
+#include "common/boot_clock.h"
 
 namespace hai {
 

@@ -11,7 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include "agent/os/boot_clock.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/log_spool.h"
 #include "agent/os/rank_directory.h"
@@ -28,6 +27,7 @@
 #include "agent/shim/save_signal.h"
 #include "agent/shim/step_spool.h"
 #include "agent/shim/user_identity.h"
+#include "common/boot_clock.h"
 
 namespace hai {
 

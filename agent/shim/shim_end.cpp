@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "agent/os/boot_clock.h"
 #include "agent/os/files.h"
 #include "agent/shim/complain.h"
 #include "agent/shim/shim.h"
+#include "common/boot_clock.h"
 
 namespace hai {
 namespace {

@@ -94,6 +94,7 @@ BANNED_IN_PURE = [
 ]
 BANNED_INCLUDES_IN_PURE = {
     "common/asio_loop.h": "is a real clock; use common/loop.h",
+    "common/boot_clock.h": "is a real clock; use common/loop.h",
     "chrono": None,  # allowed: durations are chrono
     "thread": "uses threads",
     "mutex": "locks",

@@ -15,7 +15,7 @@
 #include <fstream>
 #include <optional>
 
-#include "agent/os/boot_clock.h"
+#include "common/boot_clock.h"
 
 namespace hai {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "server/api/enrollment.h"
 
+#include <filesystem>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -60,6 +61,7 @@ class EnrollmentTest : public ::testing::Test {
     loop = std::make_unique<PostedTo>(server->loop);
     enrollment = make(folder_.path(), folder_.certificate());
   }
+  ~EnrollmentTest() override { std::filesystem::remove_all(path_); }
 
   std::unique_ptr<Enrollment> make(const std::string& authority, const std::string& believed) {
     return std::make_unique<Enrollment>(

@@ -1,10 +1,14 @@
 #include "common/asio_loop.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -51,6 +55,18 @@ TEST(AsioLoop, TimersFireInTimeOrderAndNotEarly) {
   EXPECT_NE(loop.call_after(0ms, [] {}), 0);
   loop.run();
   EXPECT_EQ(order, "ab");
+}
+
+// A time namespace stands for a machine that slept: its CLOCK_BOOTTIME is ahead of the other.
+TEST(AsioLoop, NowCountsTheTimeThatTheMachineSlept) {
+  if (::getuid() != 0 || ::unshare(CLONE_NEWTIME) != 0) GTEST_SKIP() << "needs root";
+  std::ofstream("/proc/self/timens_offsets") << "boottime 1000 0\n" << std::flush;
+  const MonoTime before = AsioLoop().now();
+  const pid_t child = ::fork();  // The namespace is its children's.
+  if (child == 0) ::_exit(AsioLoop().now() - before >= 1000s ? 0 : 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(AsioLoop, ACancelledTimerNeverFires) {

@@ -1,8 +1,14 @@
 #include "server/store/process_identity.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <string>
 
 namespace hai {
 namespace {
@@ -29,6 +35,36 @@ TEST(ProcessIdentity, KnowsTheLivingAndTheDead) {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_TRUE(is_surely_dead(theirs));
+}
+
+// As where /proc is mounted with hidepid, or the unit's ProtectProc= hides them.
+TEST(ProcessIdentity, TakesNobodyForDeadWhomItCannotSee) {
+  if (::getuid() != 0) GTEST_SKIP() << "needs root";
+  const std::string self = this_process().process;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool is_ready = ::unshare(CLONE_NEWNS) == 0 &&
+                          ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                          ::mount("proc", "/proc", "proc", 0, "hidepid=2") == 0 &&
+                          ::setgid(65534) == 0 && ::setuid(65534) == 0 &&
+                          ::access(fmt::format("/proc/{}/stat", ::getppid()).c_str(), F_OK) != 0;
+    ::_exit(!is_ready ? 2 : is_surely_dead(self) ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: /proc could not be hidden";
+}
+
+TEST(ProcessIdentity, KnowsTheBootFromTheUnitAlso) {
+  std::string self = this_process().process;
+  EXPECT_EQ(self.find('-'), std::string::npos) << self << ": as systemd's %b, without hyphens";
+  const std::string boot = self.substr(0, self.find('/'));
+  EXPECT_EQ(boot.size(), 32u);
+  std::string of_before = self;
+  for (const size_t at : {20, 16, 12, 8}) of_before.insert(at, "-");
+  EXPECT_FALSE(is_surely_dead(of_before));
+  of_before.back() = of_before.back() == '0' ? '1' : '0';
+  EXPECT_TRUE(is_surely_dead(of_before)) << "another process of before has this pid";
 }
 
 TEST(ProcessIdentity, JudgesOnlyItsOwnMachine) {

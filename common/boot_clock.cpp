@@ -1,4 +1,4 @@
-#include "agent/os/boot_clock.h"
+#include "common/boot_clock.h"
 
 #include <time.h>
 
