@@ -30,7 +30,7 @@ TERMINAL = ("succeeded", "failed", "stopped")
 def programs():
     """The folder with hai and the others: $HAI_BIN, as ctest sets it, or that of the newest build."""
     if os.environ.get("HAI_BIN"):
-        return pathlib.Path(os.environ["HAI_BIN"])
+        return pathlib.Path(os.environ["HAI_BIN"]).resolve()
     found = [path.parent for path in REPOSITORY.glob("build/*/bin/hai-server")]
     if not found:
         raise unittest.SkipTest("no build found: set HAI_BIN to the folder of hai-server")
