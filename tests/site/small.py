@@ -222,9 +222,18 @@ def restart(site, job):
     for node in site.nodes:
         node.run("systemctl restart hai-agent")
     job.expect_same("a restart of the agents")
+    knows_its_boot(site)
     reload(site)
     job.expect_same("a reload")
     journal(site, job)
+
+
+def knows_its_boot(site):
+    """By the boot a server started again knows that the lease is of its dead predecessor, though its unit hides it."""
+    holder = site.server.says("runuser -u postgres -- psql -Atc 'SELECT holder_process FROM cluster_epoch' hai")
+    boots = [machine.says("tr -d - < /proc/sys/kernel/random/boot_id").strip() for machine in (site.server, site[OTHER])]
+    if holder.split("/")[0] not in boots:
+        raise AssertionError(f"the lease is of {holder}, the servers' boots are {boots}")
 
 
 def reload(site):
