@@ -25,10 +25,13 @@ class Decision {
   void emit(EventBody body) {
     Event event{state_.last_seq() + 1, now_, actor_, std::move(body)};
     state_.apply(event);
+    text_bytes_ += hai::text_bytes(event.body);
     events_.push_back(std::move(event));
   }
 
   const std::vector<Event>& events() const { return events_; }
+  // Of the events so far: what makes an append large.
+  int64_t text_bytes() const { return text_bytes_; }
   std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
  private:
@@ -37,6 +40,7 @@ class Decision {
   UnixTime now_;
   std::string actor_ = "server";
   std::vector<Event> events_;
+  int64_t text_bytes_ = 0;
 };
 
 }  // namespace hai

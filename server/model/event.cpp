@@ -1,6 +1,25 @@
 #include "server/model/event.h"
 
+#include "server/model/field_hasher.h"
+
 namespace hai {
+namespace {
+
+struct TextCounter {
+  int64_t count = 0;
+  void bytes(std::string_view text) { count += static_cast<int64_t>(text.size()); }
+  void number(int64_t) {}
+};
+
+template <typename T>
+int64_t texts_in(const T& value) {
+  TextCounter counter;
+  FieldHasher<TextCounter> hasher{counter};
+  hasher.add(value);
+  return counter.count;
+}
+
+}  // namespace
 
 std::string_view kind_of(const EventBody& body) {
   return std::visit([](const auto& event) { return std::remove_cvref_t<decltype(event)>::kKind; },
@@ -36,5 +55,11 @@ NodeId node_of(const EventBody& body) {
       },
       body);
 }
+
+int64_t text_bytes(const EventBody& body) {
+  return std::visit([](const auto& event) { return texts_in(event); }, body);
+}
+
+int64_t text_bytes(const JobSpec& spec) { return texts_in(spec); }
 
 }  // namespace hai

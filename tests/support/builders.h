@@ -75,6 +75,9 @@ class JobBuilder {
   JobBuilder& restart(int max) { return spec_.restart = {.on_failure = true, .max = max}, *this; }
   JobBuilder& timeout(Duration time) { return spec_.timeout = time, *this; }
   JobBuilder& begin_at(UnixTime time) { return spec_.begin_at = time, *this; }
+  JobBuilder& environment(std::string name, std::string value) {
+    return spec_.environments[std::move(name)] = std::move(value), *this;
+  }
   JobBuilder& depends_on(std::string job) { return spec_.depends_on.push_back(job), *this; }
 
   const JobSpec& spec() const { return spec_; }

@@ -235,12 +235,35 @@ void advance_array(Decision& decision, JobId id, int tasks_max) {
   if (has_all && now.array.unfinished == 0) end_array(decision, now, range.count());
 }
 
+int tasks_at_submit(const JobSpec& spec) {
+  const int64_t room = kTaskTextBytesAtSubmit / std::max<int64_t>(1, text_bytes(spec));
+  return static_cast<int>(std::clamp<int64_t>(room, 1, kTasksAtSubmit));
+}
+
 void decide_arrays(Decision& decision) {
   const auto ids = std::views::keys(decision.state().unfinished_arrays());
   const std::vector<JobId> arrays(ids.begin(), ids.end());  // one that ends leaves them
   if (arrays.empty()) return;
-  const int share = std::max(1, kTasksMadeInAll / static_cast<int>(arrays.size()));
-  for (JobId id : arrays) advance_array(decision, id, std::min(share, kTasksMadeAtOnce));
+  const auto count = static_cast<int>(arrays.size());
+  const int share = std::clamp(kTasksMadeInAll / count, 1, kTasksMadeAtOnce);
+  const int64_t end = decision.text_bytes() + kTaskTextBytes;
+  std::vector<JobId> large;  // one task is more than their share of the bytes
+  for (JobId id : arrays) {
+    const int64_t bytes = std::max<int64_t>(1, text_bytes(*decision.state().find(id)->spec));
+    const int tasks = static_cast<int>(std::min<int64_t>(share, kTaskTextBytes / count / bytes));
+    advance_array(decision, id, tasks);
+    if (tasks == 0) large.push_back(id);
+  }
+  // One each as long as there is room: first to those of which fewest wait, then to those that have
+  // come least far.
+  std::ranges::stable_sort(large, {}, [&](JobId id) {
+    const ClusterState& state = decision.state();
+    return std::pair(state.waiting_tasks(id).all, state.find(id)->array.made);
+  });
+  for (JobId id : large) {
+    if (decision.text_bytes() >= end) return;
+    if (decision.state().unfinished_arrays().contains(id)) advance_array(decision, id, 1);
+  }
 }
 
 }  // namespace hai

@@ -11,6 +11,8 @@ namespace hai {
 void decide_arrays(Decision& decision);
 // The same of one. At most `tasks_max` are made.
 void advance_array(Decision& decision, JobId array, int tasks_max);
+// How many are made with a submit or an edit of one.
+int tasks_at_submit(const JobSpec& spec);
 
 // Whether task `index` may be made before its turn because somebody has named it.
 // failed_precondition or not_found say why it may not be.
@@ -27,7 +29,10 @@ void release(Decision& decision, const Job& job);
 
 inline constexpr int kTasksMadeAtOnce = 200;   // of one array, on a tick
 inline constexpr int kTasksMadeInAll = 1'000;  // of all of them
-inline constexpr int kTasksAhead = 400;        // that wait
-inline constexpr int kTasksAtSubmit = 16;      // made at once; the others within a second
+// In the texts of these: each has its whole spec.
+inline constexpr int64_t kTaskTextBytes = 4 << 20;
+inline constexpr int kTasksAhead = 400;    // that wait
+inline constexpr int kTasksAtSubmit = 16;  // made at once; the others within a second
+inline constexpr int64_t kTaskTextBytesAtSubmit = 1 << 20;
 
 }  // namespace hai

@@ -77,8 +77,11 @@ int Turns::take_inputs(Decision& decision) {
     input.decide(decision);
   };
   const int max = knobs_.append_batch_max;
-  // One input may change thousands of jobs; a turn of hundreds such would outlast the lease.
-  const auto has_room = [&] { return decision.events().size() < kEventsOfTurn; };
+  // One input may change thousands of jobs, or store a MiB; a turn of hundreds such would outlast
+  // the lease, or be more than PostgreSQL takes in one request.
+  const auto has_room = [&] {
+    return decision.events().size() < kEventsOfTurn && decision.text_bytes() < kTextBytesOfTurn;
+  };
   int taken = 0;
   for (; taken < max && !urgent_.empty() && has_room(); ++taken) take(urgent_);
   const int end = std::max(taken + share_of_people(max), max);

@@ -68,8 +68,9 @@ class Turns {
   static int share_of_people(int batch_max);
 
  private:
-  static constexpr size_t kInboxMax = 200'000;     // of either kind
-  static constexpr size_t kEventsOfTurn = 10'000;  // then no further input is taken
+  static constexpr size_t kInboxMax = 200'000;          // of either kind
+  static constexpr size_t kEventsOfTurn = 10'000;       // then no further input is taken,
+  static constexpr int64_t kTextBytesOfTurn = 4 << 20;  // nor beyond so much in their texts
   struct PendingReply {
     std::function<void()> deliver;
     std::function<void(Status)> refuse;

@@ -87,7 +87,7 @@ void edit_tasks(Decision& decision, JobId array, EditJob command, const Actor& a
     each.job = std::to_string(id.value);
     if (!changes_text(each).empty()) (void)decide(decision, each, actor);
   }
-  advance_array(decision, array, kTasksAtSubmit);
+  advance_array(decision, array, tasks_at_submit(*decision.state().find(array)->spec));
 }
 
 }  // namespace

@@ -240,6 +240,17 @@ Status check_is_same(const Job& job, const JobSpec& spec) {
       job.id.value, known.name);
 }
 
+// Each has its array's whole spec, and all are stored with the job that names them.
+Status check_size(const ClusterState& state, const std::vector<ArrayTask>& tasks) {
+  int64_t bytes = 0;
+  for (const ArrayTask& task : tasks) bytes += text_bytes(*state.find(task.array)->spec);
+  if (bytes <= kTaskTextBytes) return ok();
+  return resource_exhausted(
+      "depends_on: the {} tasks that it names and that are not made yet would store {} MiB with "
+      "their environments, at most {} at once: name fewer, or their array",
+      tasks.size(), bytes >> 20, kTaskTextBytes >> 20);
+}
+
 }  // namespace
 
 Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const Actor& actor) {
@@ -269,6 +280,7 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   if (const auto tasks = unmade_tasks(state, actor.user, spec); !tasks.empty()) {
     RETURN_IF_ERROR(
         check_may_have_more(decision, actor.user, 1 + static_cast<int64_t>(tasks.size())));
+    RETURN_IF_ERROR(check_size(state, tasks));
     for (const ArrayTask& task : tasks) make_task(decision, task.array, task.index);
     dependencies = resolve_dependencies(state, actor.user, spec, command.history, command.rerun_of);
     CHECK(dependencies.is_ok());
@@ -277,7 +289,7 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   decision.emit(JobSubmitted{id, actor.user, command.request_id,
                              std::make_shared<const JobSpec>(spec), std::move(dependencies).value(),
                              command.rerun_of});
-  if (!spec.array.empty()) advance_array(decision, id, kTasksAtSubmit);
+  if (!spec.array.empty()) advance_array(decision, id, tasks_at_submit(spec));
   return CommandReply{id, spec.name, "queued"};
 }
 

@@ -29,6 +29,47 @@ TEST(Array, IsOneRecordUntilItsTasksAreMade) {
             "runs 8 of its 100000 tasks; 400 wait, 0 have ended, 99592 are still to come");
 }
 
+JobSpec large_array(const std::string& name, size_t bytes) {
+  // Of bytes that are seven each in a request to PostgreSQL.
+  return job(name).array("0-999").environment("LARGE", std::string(bytes, '\x01')).spec();
+}
+
+int64_t texts_of_a_tick(Cluster& c) {
+  int64_t bytes = 0;
+  c.decide_with([&](Decision& decision) {
+    decide_arrays(decision);
+    bytes = decision.text_bytes();
+  });
+  return bytes;
+}
+
+// Each task has its whole spec: a few arrays made more in a second than PostgreSQL takes at once.
+TEST(Array, OfLargeSpecsMakesInATickWhatAnAppendTakes) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  std::vector<JobId> arrays;
+  for (const std::string name : {"a", "b", "c"}) {
+    arrays.push_back(c.decide(SubmitJob{large_array(name, 256 << 10), ""}).value().job);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const int64_t bytes = texts_of_a_tick(c);
+    EXPECT_GT(bytes, kTaskTextBytes / 2);
+    EXPECT_LE(bytes, kTaskTextBytes + (1 << 20));
+  }
+  for (JobId id : arrays) EXPECT_GE(c.job(id).array.made, 3 + 3 * 5);
+}
+
+// Where one task of each is more than that, each has its turn.
+TEST(Array, OfManyLargeSpecsAllComeForward) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  std::vector<JobId> arrays;
+  for (int i = 0; i < 40; ++i) {
+    const JobSpec spec = large_array(fmt::format("a{}", i), 250 << 10);
+    arrays.push_back(c.decide(SubmitJob{spec, ""}).value().job);
+  }
+  for (int i = 0; i < 30; ++i) EXPECT_LE(texts_of_a_tick(c), kTaskTextBytes + (1 << 20));
+  for (JobId id : arrays) EXPECT_GT(c.job(id).array.made, 5) << "4 with the submit";
+}
+
 TEST(Array, EndsWithItsLastTask) {
   Cluster c = cluster(nodes(1, gpus(8)));
   const JobId id = submit(c, job("sweep").gpus(1).array("1-3"));

@@ -162,6 +162,24 @@ TEST(ArrayTasks, OneThatIsNamedIsMade) {
   EXPECT_GT(c.job(id).array.next(), 20);
 }
 
+// All of them would be stored with the job that names them.
+TEST(ArrayTasks, OfLargeSpecsAreNotNamedByTheDozen) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const auto large = job("sweep").array("0-999").environment("LARGE", std::string(256 << 10, 'x'));
+  const JobId id = submit(c, large);
+  const auto after = [&](int count) {
+    JobBuilder builder = job(fmt::format("after-{}", count));
+    for (int i = 0; i < count; ++i) builder.depends_on("afterok:" + name(id, 500 + i));
+    return c.decide(SubmitJob{builder.spec(), ""}).status();
+  };
+  const size_t before = c.events().size();
+  EXPECT_EQ(after(20).code(), Code::resource_exhausted);
+  EXPECT_THAT(std::string(after(20).message()), HasSubstr("the 20 tasks that it names"));
+  EXPECT_EQ(c.events().size(), before) << "nothing was changed";
+  EXPECT_TRUE(after(10).is_ok());
+  EXPECT_EQ(task(c, id, 509).state, JobState::queued);
+}
+
 TEST(ArrayTasks, ThoseMadeEarlyAreCountedOnce) {
   Cluster c = cluster(nodes(1, gpus(8)));
   const JobId id = submit(c, job("sweep").gpus(1).array("0-8:2%1"));

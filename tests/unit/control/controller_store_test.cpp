@@ -92,6 +92,22 @@ TEST(Durability, MovesPastThousandsOfJobsAreManyTurns) {
   EXPECT_GE(a->controller.stats().turns - before.turns, 20 * kJobs / 15'000);
 }
 
+// What 250 of them store was one append, of 60 MB.
+TEST(Durability, LargeSubmitsAreManyTurns) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  const ControllerStats before = a->controller.stats();
+  std::vector<std::shared_ptr<Answer>> answers;
+  for (int i = 0; i < 250; ++i) {
+    JobBuilder each = job(fmt::format("j{}", i));
+    answers.push_back(submit(*a, each.environment("LARGE", std::string(256 << 10, 'x'))));
+  }
+  w.run(2s);
+  for (const auto& answer : answers) EXPECT_TRUE(answer->is_ok());
+  EXPECT_GE(a->controller.stats().turns - before.turns, 250 / 17);
+}
+
 TEST(Durability, WhatIsRemovedIsRemovedInTheStore) {
   ControllerWorld w;
   auto a = w.leader();
