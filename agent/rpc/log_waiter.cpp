@@ -15,13 +15,15 @@ bool is_final(const LogChunk& chunk) {
 void LogWaiter::read(const LogRequest& request, Done done) {
   LogChunk chunk = source_.read(request);
   const Duration wait = std::clamp(request.wait, Duration(0), kMaxLogWait);
-  if (is_final(chunk) || wait == Duration(0) || waiting_.size() >= kMaxWaiting) {
+  if (is_final(chunk) || wait == Duration(0)) {
     done(std::move(chunk));
     return;
   }
+  // Who is one too many hears soon that there is nothing, but not at once: he asks again then.
+  const Duration most = waiting_.size() < kMaxWaiting ? wait : std::min(wait, kPollPeriod);
   const int64_t id = next_id_++;
   Waiting& waiting = waiting_[id];
-  waiting = {.request = request, .until = loop_.now() + wait, .done = std::move(done)};
+  waiting = {.request = request, .until = loop_.now() + most, .done = std::move(done)};
   // From here on it is a plain read at the place the first one found.
   waiting.request.offset = chunk.next_offset;
   waiting.request.tail_bytes = 0;

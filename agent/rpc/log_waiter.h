@@ -1,7 +1,7 @@
 #pragma once
 // Answers log requests: reads at once, and at the end of a live rank's log asks again until there
-// is more or `wait` is over. Loop thread only. At most kMaxWaiting requests wait; one more is
-// answered at once with what there is.
+// is more or `wait` is over. Loop thread only. kMaxWaiting requests wait that long; what comes
+// beyond waits a moment, so that who asks again and again does not do it all the time.
 
 #include <functional>
 #include <map>

@@ -125,7 +125,7 @@ std::vector<Quota> each_level(Quota quota, std::optional<Priority> priority) {
 void Actions::change(const Caller& caller, Command command, Done<CommandReply> done) {
   Result<Done<CommandReply>> counted = shares_.count(caller, command, done);
   if (!counted.is_ok()) return done(counted.status());
-  controller_.submit(caller, std::move(command), shortened(std::move(counted).value()));
+  controller_.submit(caller, std::move(command), std::move(counted).value());
 }
 
 Status Actions::check_seen(const Caller& caller, const std::vector<std::string>& jobs) const {

@@ -14,6 +14,7 @@
 #include "common/loop.h"
 #include "hai/v1/api.pb.h"
 #include "server/api/source.h"
+#include "server/api/text_limits.h"
 #include "server/control/command.h"
 
 namespace hai {
@@ -35,14 +36,17 @@ using Fill = std::function<void(Reply&)>;
 template <typename Reply>
 using Answer = Done<Fill<Reply>>;
 // What is to be done on the loop's thread, once, for a request that makes sense; or why it makes
-// none.
+// none. Why something is refused is shortened here, whatever of the request it repeats.
 template <typename Reply>
 class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>> {
  public:
   using Go = std::function<void(const Caller&, Answer<Reply>)>;
-  Prepared(Status status) : Result<Go>(std::move(status)) {}  // NOLINT: as Result
+  Prepared(const Status& status) : Result<Go>(shortened(status)) {}  // NOLINT: as Result
   template <std::invocable<const Caller&, Answer<Reply>> F>
-  Prepared(F go) : Result<Go>(Go(std::move(go))) {}  // NOLINT: as Result
+  Prepared(F go)  // NOLINT: as Result
+      : Result<Go>(Go([go = std::move(go)](const Caller& caller, Answer<Reply> answer) mutable {
+          go(caller, shortened(std::move(answer)));
+        })) {}
 };
 
 // Every call that is answered once. Streams: ReadLog, WatchJob, WatchEvents.

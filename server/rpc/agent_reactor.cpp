@@ -167,7 +167,7 @@ void AgentReactor::enqueue(v1::ServerMessage message) {
     return cut(resource_exhausted("the agent does not read: {} messages of {} bytes wait",
                                   outbox_.size(), outbox_bytes_));
   }
-  outbox_.push_back(std::move(message));
+  outbox_.push_back({std::move(message), bytes});
   outbox_bytes_ += bytes;
   write_soon();
 }
@@ -188,25 +188,29 @@ void AgentReactor::write_next() {
     if (end_) finish();
     return;
   }
-  writing_ = std::move(outbox_.front());
-  outbox_.pop_front();
-  outbox_bytes_ -= static_cast<size_t>(writing_.GetCachedSize());
-  take_orders_along();
+  const size_t bytes = take_first(writing_);
+  take_orders_along(bytes);
   write_in_flight_ = true;
   StartWrite(&writing_);
 }
 
-void AgentReactor::take_orders_along() {
+size_t AgentReactor::take_first(v1::ServerMessage& message) {
+  const size_t bytes = outbox_.front().bytes;
+  message = std::move(outbox_.front().message);
+  outbox_.pop_front();
+  outbox_bytes_ -= bytes;
+  return bytes;
+}
+
+// `bytes` are those of `writing_`.
+void AgentReactor::take_orders_along(size_t bytes) {
   if (!writing_.has_order()) return;
-  size_t bytes = static_cast<size_t>(writing_.GetCachedSize());
-  while (!outbox_.empty() && outbox_.front().has_order()) {
-    v1::ServerMessage& next = outbox_.front();
-    const auto next_bytes = static_cast<size_t>(next.GetCachedSize());
-    if (bytes + next_bytes > kTogetherBytesMax) return;
-    bytes += next_bytes;
-    outbox_bytes_ -= next_bytes;
+  while (!outbox_.empty() && outbox_.front().message.has_order()) {
+    bytes += outbox_.front().bytes;
+    if (bytes > kTogetherBytesMax) return;
+    v1::ServerMessage next;
+    take_first(next);
     writing_.mutable_more_orders()->AddAllocated(next.release_order());
-    outbox_.pop_front();
   }
 }
 

@@ -56,6 +56,12 @@ class AgentReactor final : public AgentStream,
   void OnDone() override;
 
  private:
+  // With its size: a message that was moved knows nothing of it (GetCachedSize() is not moved).
+  struct Outgoing {
+    v1::ServerMessage message;
+    size_t bytes;
+  };
+
   void post(std::function<void()> callback);
   void received();
   void handle_hello(const v1::AgentMessage& message);
@@ -64,7 +70,8 @@ class AgentReactor final : public AgentStream,
   void enqueue(v1::ServerMessage message);
   void write_soon();
   void write_next();
-  void take_orders_along();
+  size_t take_first(v1::ServerMessage& message);
+  void take_orders_along(size_t bytes);
   void drop_outbox();
   void finish();
 
@@ -82,7 +89,7 @@ class AgentReactor final : public AgentStream,
   Events events_;
   v1::AgentMessage reading_;
   v1::ServerMessage writing_;
-  std::deque<v1::ServerMessage> outbox_;
+  std::deque<Outgoing> outbox_;
   size_t outbox_bytes_ = 0;
   std::optional<Status> end_;  // why it ends; set once
   TimerId timer_ = 0;          // hello or drain timeout

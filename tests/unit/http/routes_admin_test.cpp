@@ -99,9 +99,9 @@ TEST_F(AdminRoutes, ATokenIsShownOnceAndCanBeRevoked) {
 TEST_F(AdminRoutes, OfALongNameAnErrorRepeatsNoMoreThanItTakes) {
   const std::string name(4'000, 'x');
   const auto judge = [&](const std::string& method, const std::string& path,
-                         const std::string& body = "") {
+                         const std::string& body = "", int status = 404) {
     const Answer answer = ask(method, path, body);
-    EXPECT_EQ(answer.status, 404) << method << ' ' << path.substr(0, 30);
+    EXPECT_EQ(answer.status, status) << method << ' ' << path.substr(0, 30);
     EXPECT_NE(answer.body.find("xxx"), std::string::npos) << answer.body;
     EXPECT_LT(answer.body.size(), 2'500u) << method << ' ' << path.substr(0, 30);
   };
@@ -111,6 +111,7 @@ TEST_F(AdminRoutes, OfALongNameAnErrorRepeatsNoMoreThanItTakes) {
   judge("DELETE", "/api/v1/secrets/" + name);
   judge("GET", "/api/v1/nodes/" + name);
   judge("GET", "/api/v1/jobs/" + name);
+  judge("GET", "/api/v1/incidents?state=" + name, "", 400);
 }
 
 TEST_F(AdminRoutes, NodesTellWhoHasEachGpu) {

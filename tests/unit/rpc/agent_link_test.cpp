@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "agent/rpc/log_waiter.h"
 #include "agent/rpc/server_link.h"
 #include "agent/rpc/server_list.h"
 #include "server/rpc/agent_gateway.h"
@@ -163,6 +164,28 @@ TEST(AgentLink, ReportsAndOrdersArrive) {
   for (const AgentOrder& order : orders) server.gateway.send(server.connected[0], order);
   ASSERT_TRUE(run_until(loop, [&] { return agent.orders.size() == orders.size(); }));
   EXPECT_EQ(agent.orders, orders);
+}
+
+// Orders of one moment share messages, and no message is more than an agent takes: the stream broke
+// with the launches of a few large jobs, and with each connection after it.
+TEST(AgentLink, ManyLargeOrdersArrive) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  std::vector<AgentOrder> orders;
+  for (int i = 1; i <= 40; ++i) {
+    LaunchRank launch{.key = {JobId{i}, 1, 0}, .user = "ann"};
+    launch.ranks = {{.node = "n1", .address = "127.0.0.1"}};
+    launch.environments["LARGE"] = std::string(300 << 10, 'x');
+    orders.push_back({Epoch{1}, launch});
+  }
+  for (int round = 1; round <= 2; ++round) {  // after small messages and after large ones
+    for (const AgentOrder& order : orders) server.gateway.send(server.connected[0], order);
+    ASSERT_TRUE(run_until(loop, [&] { return agent.orders.size() == round * orders.size(); }));
+    EXPECT_EQ(agent.orders.back(), orders.back());
+  }
+  EXPECT_EQ(agent.disconnects, 0);
 }
 
 TEST(AgentLink, OnlyTheNewestReportIsKeptButNoFactsAreLost) {
@@ -373,6 +396,23 @@ TEST(AgentLink, AReaderAtTheEndWaitsForMore) {
   agent.logs.text = "more";
   ASSERT_TRUE(run_until(loop, [&] { return answer.has_value(); }));
   EXPECT_EQ(answer->value().data, "more");
+}
+
+// Each asks again at once when nothing has come: beyond so many, all of them did all the time.
+TEST(AgentLink, ReadersBeyondThoseThatMayWaitAreAnsweredAfterAMoment) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  const LogRequest request{.key = {JobId{1}, 1, 0}, .wait = 10s};
+  for (size_t i = 0; i < LogWaiter::kMaxWaiting; ++i)
+    server.logs.read("n1", request, [](const Result<LogChunk>&) {});
+  const MonoTime asked = loop.now();
+  std::optional<Result<LogChunk>> answer;
+  server.logs.read("n1", request, [&](Result<LogChunk> chunk) { answer = std::move(chunk); });
+  ASSERT_TRUE(run_until(loop, [&] { return answer.has_value(); }));
+  EXPECT_TRUE(answer->value().data.empty());
+  EXPECT_GE(loop.now() - asked, LogWaiter::kPollPeriod);
 }
 
 TEST(AgentLink, LogRequestsFailWithTheirConnection) {
