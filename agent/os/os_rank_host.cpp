@@ -25,7 +25,6 @@ namespace {
 constexpr Duration kRetryMin = 10ms;
 constexpr Duration kRetryMax = 1s;
 constexpr Duration kTidyInterval = 60s;
-constexpr int kRemoveAttemptsMax = 10;
 
 Status make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {
@@ -79,6 +78,7 @@ OsRankHost::OsRankHost(OsRankHostOptions options, UniqueFd lock, Loop& loop,
       lock_(std::move(lock)),
       loop_(loop),
       context_(context),
+      trash_(loop, ranks_root(options_.data_dir) + "/trash"),
       cgroups_(options_.use_cgroups ? find_cgroup_mounts() : CgroupMounts{}, options_.cgroup_parent,
                cgroup_prefix(options_.data_dir)),
       powers_(find_powers(cgroups_)) {
@@ -160,7 +160,7 @@ bool OsRankHost::adopt_one(const RankKey& key) {
     }
     // It never got as far as being started, or was being forgotten.
     log_warning("rank_directory_dropped", {{"rank", key}, {"why", launch.status()}});
-    remove_files(rank->directory.path, "", 1);
+    trash_.take(rank->directory.path);
     return false;
   }
   rank->socket_dir = launch.value().socket_dir;
@@ -180,7 +180,7 @@ bool OsRankHost::adopt_one(const RankKey& key) {
     connect(adopted);
     return true;
   }
-  if (kill_leftovers({job_socket(adopted.socket_dir), adopted.cgroups}) == 0) {
+  if (kill_leftovers({job_socket(adopted.socket_dir), adopted.cgroups})) {
     exit_without_shim(adopted, ExitCause::lost,
                       "its hai-shim is gone: the node was rebooted, or it was killed");
     return true;
@@ -343,11 +343,11 @@ void OsRankHost::forget(const RankKey& key) {
   const auto found = ranks_.find(key);
   if (found == ranks_.end() || !found->second->is_exited()) return;
   const Rank& rank = *found->second;
-  const std::string socket_dir = rank.socket_dir == rank.directory.path ? "" : rank.socket_dir;
   // First, so that what is left of the directory by a crash is nothing to adopt.
   ::unlink(rank.directory.launch_file().c_str());
   remove_cgroups(rank.cgroups);
-  remove_files(rank.directory.path, socket_dir, kRemoveAttemptsMax);
+  if (rank.socket_dir != rank.directory.path) trash_.take_elsewhere(rank.socket_dir);
+  trash_.take(rank.directory.path);
   ranks_.erase(found);
   tidy_logs();
 }
@@ -387,7 +387,7 @@ void OsRankHost::end_leftovers(const RankKey& key, Duration retry_after) {
   const auto found = ranks_.find(key);
   if (found == ranks_.end() || found->second->is_exited()) return;
   Rank& rank = *found->second;
-  if (kill_leftovers({job_socket(rank.socket_dir), rank.cgroups}) > 0) {
+  if (!kill_leftovers({job_socket(rank.socket_dir), rank.cgroups})) {
     const Duration next = std::min(retry_after * 2, kRetryMax);
     return after(retry_after, [this, key, next] { end_leftovers(key, next); });
   }
@@ -431,18 +431,6 @@ void OsRankHost::reap(pid_t pid, Duration retry_after) {
   if (pid <= 0 || ::waitpid(pid, nullptr, WNOHANG) != 0) return;
   const Duration next = std::min(retry_after * 2, kRetryMax);
   after(retry_after, [this, pid, next] { reap(pid, next); });
-}
-
-void OsRankHost::remove_files(const std::string& path, const std::string& socket_dir,
-                              int attempts_left) {
-  std::error_code error;
-  if (!socket_dir.empty()) std::filesystem::remove_all(socket_dir, error);
-  std::filesystem::remove_all(path, error);
-  if (!error || attempts_left <= 1) return;
-  // The shim may be removing the rank's temporary files at the same time.
-  after(kRetryMax, [this, path, socket_dir, attempts_left] {
-    remove_files(path, socket_dir, attempts_left - 1);
-  });
 }
 
 void OsRankHost::tidy_logs() {

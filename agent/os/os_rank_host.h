@@ -23,6 +23,7 @@
 #include "agent/os/rank_confinement.h"
 #include "agent/os/rank_leftovers.h"
 #include "agent/os/shim_link.h"
+#include "agent/os/trash.h"
 #include "common/loop_scope.h"
 
 namespace hai {
@@ -104,7 +105,6 @@ class OsRankHost final : public RankHost {
   void exit_without_shim(Rank& rank, ExitCause cause, std::string message);
   void notify(RankStatus status);
   void reap(pid_t pid, Duration retry_after);
-  void remove_files(const std::string& path, const std::string& socket_dir, int attempts_left);
   void tidy_logs();
   MonoTime to_boot_time(MonoTime loop_time) const;
   void after(Duration delay, std::function<void()> action);
@@ -115,6 +115,7 @@ class OsRankHost final : public RankHost {
   UniqueFd lock_;
   Loop& loop_;
   boost::asio::io_context& context_;
+  Trash trash_;
   CgroupHost cgroups_;
   const Powers powers_;
   std::map<RankKey, std::unique_ptr<Rank>> ranks_;

@@ -1,5 +1,6 @@
 #include "agent/os/rank_leftovers.h"
 
+#include <fcntl.h>
 #include <signal.h>
 
 #include <set>
@@ -7,9 +8,18 @@
 #include "agent/os/cgroup.h"
 #include "agent/os/process_table.h"
 
-namespace hai {
+#include "common/unique_fd.h"
 
-int kill_leftovers(const RankTraces& traces) {
+namespace hai {
+namespace {
+
+// Who can open nothing sees nobody, and must not take that for nobody's being there.
+bool can_look() { return UniqueFd(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC)).is_open(); }
+
+}  // namespace
+
+bool kill_leftovers(const RankTraces& traces) {
+  if (!can_look()) return false;
   kill_cgroups(traces.cgroups);
   std::set<pid_t> pids;
   for (const pid_t pid : cgroup_processes(traces.cgroups)) pids.insert(pid);
@@ -18,7 +28,7 @@ int kill_leftovers(const RankTraces& traces) {
       pids.insert(pid);
   }
   for (const pid_t pid : pids) ::kill(pid, SIGKILL);
-  return static_cast<int>(pids.size());
+  return pids.empty() && can_look();
 }
 
 }  // namespace hai

@@ -12,7 +12,8 @@ struct RankTraces {
   std::vector<std::string> cgroups;
 };
 
-// SIGKILL to all that are there; returns how many. 0 means that the rank is gone.
-int kill_leftovers(const RankTraces& traces);
+// SIGKILL to all that are there. True means that there were none: the rank is gone. False also if
+// nobody can be looked for now, for want of descriptors or memory.
+bool kill_leftovers(const RankTraces& traces);
 
 }  // namespace hai

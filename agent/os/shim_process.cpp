@@ -59,8 +59,9 @@ Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& dire
 
 bool is_shim_alive(const RankDirectory& directory) {
   const UniqueFd fd(::open(directory.lock_file().c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.is_open()) return false;
-  return ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  // Who can open nothing for want of descriptors or memory knows nothing, and asks again.
+  if (!fd.is_open()) return errno != ENOENT && errno != ENOTDIR;
+  return ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 pid_t shim_pid(const RankDirectory& directory) {

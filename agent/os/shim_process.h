@@ -21,6 +21,7 @@ inline constexpr int kShimControlFd = 4;
 Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& directory,
                          const std::string& control_path);
 
+// Also true if that cannot be found out now.
 bool is_shim_alive(const RankDirectory& directory);
 
 // The shim's pid; 0 if it is dead or has not said yet.

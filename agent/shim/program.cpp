@@ -130,8 +130,15 @@ bool make_pipe(UniqueFd& reader, UniqueFd& writer) {
 
 }  // namespace
 
+ProgramTexts make_program_texts(const LaunchFile& launch, const LaunchProcess& process,
+                                const UserIdentity& user) {
+  return {.environment = environment_texts(launch, process, user),
+          .python = python_folder(process, user)};
+}
+
 Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProcess& process,
-                                     const UserIdentity& user, const Confines& confines) {
+                                     ProgramTexts texts, const UserIdentity& user,
+                                     const Confines& confines) {
   StartedProgram started;
   UniqueFd output;
   UniqueFd failure;
@@ -142,8 +149,6 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
           kPipeBytes);  // Best effort: bursts need not wait for the shim.
 
   std::vector<std::string> argv = process.argv;
-  std::vector<std::string> environment = environment_texts(launch, process, user);
-  const std::string python = python_folder(process, user);
   const bool absolute = launch.entrypoint.starts_with('/');
   CgroupFork groups(launch.cgroups);
   if (!groups.has_all()) return internal("cannot open the rank's control groups");
@@ -152,8 +157,8 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
       .user = user,
       .confines = confines,
       .argv = pointers(argv),
-      .environment = pointers(environment),
-      .python = python.empty() ? "" : python + "/bin/python3",
+      .environment = pointers(texts.environment),
+      .python = texts.python.empty() ? "" : texts.python + "/bin/python3",
       .entrypoint_path = absolute ? launch.entrypoint : launch.workspace + "/" + launch.entrypoint,
       .groups = groups,
       .output = output.get(),

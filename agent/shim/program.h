@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/os/files.h"
 #include "agent/os/launch_file.h"
@@ -42,8 +43,18 @@ struct LaunchFailure {
   int error = 0;
 };
 
+// What a directory of accounts is asked for, which may take long: to be made before it is judged
+// whether the rank may still start.
+struct ProgramTexts {
+  std::vector<std::string> environment;  // "NAME=value"
+  std::string python;                    // python_folder()
+};
+ProgramTexts make_program_texts(const LaunchFile& launch, const LaunchProcess& process,
+                                const UserIdentity& user);
+
 Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProcess& process,
-                                     const UserIdentity& user, const Confines& confines);
+                                     ProgramTexts texts, const UserIdentity& user,
+                                     const Confines& confines);
 
 // Whether what failed is the node's and not the job's: elsewhere it may go well.
 bool is_of_the_node(LaunchStep step);

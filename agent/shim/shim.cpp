@@ -167,13 +167,18 @@ void Shim::start_programs() {
   if (confines.status().code() == Code::invalid_argument)
     return launch_failed(confines.status().message());
   if (!confines.is_ok()) return node_failed(confines.status().message());
-  // Opening folders may have taken long: it must not start when it must not live any more.
+  std::vector<ProgramTexts> texts;
+  for (const LaunchProcess& process : launch_.processes)
+    texts.push_back(make_program_texts(launch_, process, user_.value()));
+  // Opening folders and looking up names may have taken long: it must not start when it must not
+  // live any more.
   if (boot_now() >= life_.next_deadline()) carry_out(life_.advance(boot_now()));
   if (life_.cause() != ExitCause::none) return;
   if (const Status given = give_temp_dir(); !given.is_ok()) return node_failed(given.message());
-  for (const LaunchProcess& process : launch_.processes) {
+  for (size_t i = 0; i < launch_.processes.size(); ++i) {
+    const LaunchProcess& process = launch_.processes[i];
     Result<StartedProgram> started =
-        start_program(launch_, process, user_.value(), confines.value());
+        start_program(launch_, process, std::move(texts[i]), user_.value(), confines.value());
     if (!started.is_ok()) return node_failed(started.status().message());
     OutputPipe pipe(context_, std::move(started.value().output), spool_,
                     [this] { saw_activity(); });
