@@ -4,10 +4,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <exception>
 #include <list>
 #include <map>
 #include <thread>
 
+#include "common/log.h"
 #include "common/tcp_listen.h"
 #include "server/http/http_session.h"
 #include "server/http/http_tls.h"
@@ -108,6 +110,18 @@ struct HttpServer::Impl {
     oldest->close();
   }
 
+  // What a handler has not foreseen ends its connection, which goes no further, and no server.
+  void run() {
+    for (;;) {
+      try {
+        context->run();
+        return;
+      } catch (const std::exception& error) {
+        log_error("http_handler_failed", {{"reason", error.what()}});
+      }
+    }
+  }
+
   void stop() {
     asio::post(*context, [this] {
       boost::system::error_code ignored;
@@ -160,7 +174,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(std::unique_ptr<Impl> impl
   }
   RETURN_IF_ERROR(impl->listen(address));
   impl->accept();
-  impl->thread = std::thread([impl = impl.get()] { impl->context->run(); });
+  impl->thread = std::thread([impl = impl.get()] { impl->run(); });
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 

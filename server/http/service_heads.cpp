@@ -22,6 +22,15 @@ constexpr auto kBeyondService =
     std::to_array<const char*>({"Alt-Svc", "Clear-Site-Data", "Public-Key-Pins",
                                 "Service-Worker-Allowed", "Strict-Transport-Security"});
 
+// Of a value that comes out longer than it went in. Beast throws beyond 65,533 bytes; no browser
+// keeps a cookie of more than 4 KiB or follows such an address. Left out, if longer.
+constexpr size_t kMendedBytesMax = 60'000;
+
+void set_mended(http::fields& fields, http::field name, const std::string& value) {
+  fields.erase(name);
+  if (!value.empty() && value.size() <= kMendedBytesMax) fields.insert(name, value);
+}
+
 void leave_out_hops(http::fields& fields) {
   std::vector<std::string> named;
   for (const auto& field : http::token_list(fields[http::field::connection]))
@@ -43,9 +52,7 @@ void mend_request(RequestHead& head, const HttpRequest& asked, const ServiceWay&
   leave_out_hops(head);
   if (way.is_by_token) head.erase(http::field::authorization);
   head.erase("X-Hai-Csrf");
-  head.erase(http::field::cookie);
-  if (const std::string cookies = cookies_inside(asked.header("cookie")); !cookies.empty())
-    head.set(http::field::cookie, cookies);
+  set_mended(head, http::field::cookie, cookies_inside(asked.header("cookie")));
   head.set("X-Forwarded-For", asked.peer);
   head.set("X-Forwarded-Proto", std::string(scheme));
   head.set("X-Forwarded-Host", std::string(asked.header("host")));
@@ -61,14 +68,14 @@ void mend_answer(AnswerHead& head, std::string_view host, const ServicePlace& pl
   std::vector<std::string> cookies;
   const auto [first, last] = head.equal_range(http::field::set_cookie);
   for (auto at = first; at != last; ++at) {
-    if (auto cookie = cookie_outside(text_of(at->value()), place))
-      cookies.push_back(std::move(*cookie));
+    auto cookie = cookie_outside(text_of(at->value()), place);
+    if (cookie && cookie->size() <= kMendedBytesMax) cookies.push_back(std::move(*cookie));
   }
   head.erase(http::field::set_cookie);
   for (const std::string& cookie : cookies) head.insert(http::field::set_cookie, cookie);
   if (const auto location = head.find(http::field::location); location != head.end()) {
     const std::string outside = location_outside(text_of(location->value()), host, place);
-    head.set(http::field::location, outside);
+    set_mended(head, http::field::location, outside);
   }
 }
 
