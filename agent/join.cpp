@@ -18,6 +18,8 @@
 #include "agent/os/host_facts.h"
 #include "agent/rpc/certificate_calls.h"
 #include "agent/rpc/node_files.h"
+#include "agent/rpc/server_list.h"
+#include "agent/server_file.h"
 #include "common/config/yaml_text.h"
 #include "common/host_port.h"
 #include "common/hostlist.h"
@@ -89,6 +91,18 @@ std::string config_text(const JoinArguments& arguments, const std::string& name,
       quoted_yaml(files.certificate), quoted_yaml(files.key));
 }
 
+// The agent goes to the servers that it knows: what another cluster issued is of no use there, and
+// would be in the place of what is.
+Status check_servers(const AgentConfig& config, const JoinArguments& arguments,
+                     const std::string& path) {
+  const std::vector<std::string> known = all_servers(config.servers, load_servers(config.data_dir));
+  if (std::ranges::find_first_of(known, arguments.servers) != known.end()) return ok();
+  return invalid_argument(
+      "SERVERS: {} says that the servers of this node are {}: name one of those, or change them "
+      "there",
+      path, fmt::join(known, ","));
+}
+
 // With a config that is there: its name and its files.
 Result<Plan> plan_with(const AgentConfig& config, const JoinArguments& arguments,
                        const std::string& path) {
@@ -111,6 +125,7 @@ Result<Plan> plan_with(const AgentConfig& config, const JoinArguments& arguments
     return invalid_argument(
         "--name: {} says that this node is {}: leave it out, or change it there", path, its_name);
   }
+  RETURN_IF_ERROR(check_servers(config, arguments, path));
   return Plan{.name = its_name,
               .files = config.tls,
               .data_dir = config.data_dir,

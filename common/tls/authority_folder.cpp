@@ -16,7 +16,8 @@
 namespace hai {
 namespace {
 
-Status write_new(const std::string& path, const std::string& text, mode_t mode) {
+Status write_new(const std::string& path, const std::string& text, mode_t mode,
+                 const std::string& owned_like) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0 && errno == EEXIST) {
     return already_exists("{} is there already, and nothing is written over: move it away first",
@@ -25,7 +26,7 @@ Status write_new(const std::string& path, const std::string& text, mode_t mode) 
   if (file < 0) return unavailable("cannot write {}: {}", path, std::strerror(errno));
   // Whatever the umask of who calls: a certificate that its program cannot read is good for
   // nothing.
-  const bool done = ::fchmod(file, mode) == 0 &&
+  const bool done = ::fchmod(file, mode) == 0 && own_like(file, owned_like) &&
                     ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                     ::fsync(file) == 0;
   const int error = errno;
@@ -35,9 +36,10 @@ Status write_new(const std::string& path, const std::string& text, mode_t mode) 
   return unavailable("cannot write {}: {}", path, std::strerror(error));
 }
 
-Status write_both(const TlsFiles& files, const KeyAndCertificate& pair) {
-  RETURN_IF_ERROR(write_new(files.key, pair.key, 0600));
-  const Status status = write_new(files.certificate, pair.certificate, 0644);
+Status write_both(const TlsFiles& files, const KeyAndCertificate& pair,
+                  const std::string& owned_like) {
+  RETURN_IF_ERROR(write_new(files.key, pair.key, 0600, owned_like));
+  const Status status = write_new(files.certificate, pair.certificate, 0644, owned_like);
   if (!status.is_ok()) ::unlink(files.key.c_str());
   return status;
 }
@@ -61,7 +63,7 @@ Result<KeyAndCertificate> AuthorityFolder::read() const {
 }
 
 Status AuthorityFolder::write_authority(const KeyAndCertificate& authority) const {
-  return write_both({.certificate = certificate(), .key = key()}, authority);
+  return write_both({.certificate = certificate(), .key = key()}, authority, "");
 }
 
 // First ca.crt, so that at each moment the certificate of ca.key is in it; first of all the copies
@@ -76,10 +78,11 @@ Status AuthorityFolder::rotate(const KeyAndCertificate& fresh) const {
         "{} has more than one CA: the last change is not over, end it with `hai-server ca retire`",
         certificate());
   }
-  RETURN_IF_ERROR(replace_file(old_key(), old.value().key, 0600));
-  RETURN_IF_ERROR(replace_file(old_certificate(), own.value(), 0644));
-  RETURN_IF_ERROR(replace_file(certificate(), fresh.certificate + own.value(), 0644));
-  return replace_file(key(), fresh.key, 0600);
+  RETURN_IF_ERROR(replace_file(old_key(), old.value().key, 0600, key()));
+  RETURN_IF_ERROR(replace_file(old_certificate(), own.value(), 0644, certificate()));
+  RETURN_IF_ERROR(
+      replace_file(certificate(), fresh.certificate + own.value(), 0644, certificate()));
+  return replace_file(key(), fresh.key, 0600, key());
 }
 
 Status AuthorityFolder::retire() const {
@@ -91,7 +94,7 @@ Status AuthorityFolder::retire() const {
     return failed_precondition("{} has one CA only: there is nothing to retire", certificate());
   }
   RETURN_IF_ERROR(check_nobody_needs_old(own.value()));
-  RETURN_IF_ERROR(replace_file(certificate(), own.value(), 0644));
+  RETURN_IF_ERROR(replace_file(certificate(), own.value(), 0644, certificate()));
   ::unlink(old_key().c_str());
   ::unlink(old_certificate().c_str());
   return ok();
@@ -117,7 +120,7 @@ Status AuthorityFolder::check_nobody_needs_old(const std::string& own) const {
 }
 
 Status AuthorityFolder::write_pair(const std::string& name, const KeyAndCertificate& pair) const {
-  return write_both(this->pair(name), pair);
+  return write_both(this->pair(name), pair, key());
 }
 
 }  // namespace hai

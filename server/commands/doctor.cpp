@@ -8,6 +8,8 @@
 
 #include "common/doctor/look.h"
 #include "common/host_port.h"
+#include "common/machine/bounded_child.h"
+#include "common/machine/systemd_unit.h"
 #include "common/tls/certificate.h"
 #include "common/version.h"
 #include "common/whole_file.h"
@@ -21,15 +23,33 @@ namespace {
 
 struct DoctorOptions {
   std::string format = "table";
-  std::string user;  // "" = the system's, if root asks and there is one
+  std::string user;  // "" = the unit's or the system's, if root asks and there is one
 };
 
+// Whom the unit runs the server as: a site may have said so in a drop-in. "" = not known.
+std::string user_of_unit() {
+  if (!has_systemd()) return "";
+  const std::string key = "\nUser=";
+  const std::string text =
+      "\n" + run_command({"systemctl", "show", "--property=User", kServerUnit}, {}, {}).text;
+  const size_t begin = text.find(key);
+  if (begin == std::string::npos) return "";
+  const size_t end = text.find('\n', begin + 1);
+  return text.substr(begin + key.size(), end - begin - key.size());
+}
+
 // What the server sees is what its user sees.
-UnixUser server_user(const DoctorOptions& options) {
-  const std::string name = options.user.empty() ? kSystemUser : options.user;
-  Result<UnixUser> user = find_unix_user(name);
-  if (::geteuid() == 0 && user.is_ok()) return std::move(user).value();
-  return {.name = "", .home = "", .uid = ::geteuid(), .gid = ::getegid()};
+Result<UnixUser> server_user(const DoctorOptions& options, const std::string& path) {
+  if (!options.user.empty()) {
+    Result<UnixUser> told = find_unix_user(options.user);
+    if (told.is_ok()) return told;
+    return invalid_argument("--user: {}", told.status().message());
+  }
+  UnixUser own{.name = "", .home = "", .uid = ::geteuid(), .gid = ::getegid()};
+  if (own.uid != 0) return own;
+  const std::string name = path == kServerUnitConfig ? user_of_unit() : "";
+  Result<UnixUser> user = find_unix_user(name.empty() ? kSystemUser : name);
+  return user.is_ok() ? std::move(user).value() : own;
 }
 
 std::vector<Finding> look_as(const UnixUser& user,
@@ -130,11 +150,12 @@ std::vector<DoctorCheck> checks_of(const ServerConfig& config, const std::string
 }
 
 int doctor(const std::string& path, const DoctorOptions& options) {
+  const Result<UnixUser> user = server_user(options, path);
+  if (!user.is_ok()) return report_failure(user.status());
   std::vector<Finding> findings;
   const Result<ServerConfig> config = read_server_config(path);
   if (config.is_ok()) {
-    const UnixUser user = server_user(options);
-    findings = run_checks("server", checks_of(config.value(), path, user));
+    findings = run_checks("server", checks_of(config.value(), path, user.value()));
   } else {
     findings = {failure(config.status().message(), "`hai-server setup` makes one")};
     findings.front().part = "server";
@@ -154,7 +175,8 @@ ServerCommand add_doctor_command(CLI::App& app) {
   command->add_option("-o,--output", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  command->add_option("--user", options->user, "Unix user of the server (default: hai)");
+  command->add_option("--user", options->user,
+                      "Unix user of the server (default: the unit's, or hai)");
   const auto run = [options, &app](const ServerConfig&) {
     return doctor(app.get_option("--config")->as<std::string>(), *options);
   };

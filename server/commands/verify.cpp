@@ -71,6 +71,12 @@ void print_report(const LedgerReport& report, const std::optional<LiveDigest>& l
   } else if (report.differences.empty()) {
     fmt::print("ok        log{} rows{} agree\n", live ? "," : " and", live ? " and server" : "");
   }
+  for (const std::string& name : report.foreign_files) {
+    fmt::print(
+        "NOT READ  {}: the database knows nothing of it; it is of another cluster, or of what a "
+        "restore took back\n",
+        name);
+  }
   for (const std::string& difference : report.differences) fmt::print("WRONG     {}\n", difference);
   const int64_t more = report.difference_count - std::ssize(report.differences);
   if (more > 0) fmt::print("WRONG     and {} more\n", more);

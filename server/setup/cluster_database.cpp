@@ -1,10 +1,13 @@
 #include "server/setup/cluster_database.h"
 
+#include "server/store/migrate.h"
 #include "server/store/pg_session.h"
 
 namespace hai {
 namespace {
 
+// Locked by no other work in this database (compare server/store).
+constexpr const char* kClaimLock = "SELECT pg_advisory_xact_lock(68656973, 2028)";
 PgOptions options_for(const std::string& conninfo) {
   return {.conninfo = conninfo,
           .connect_timeout = 5s,
@@ -61,10 +64,15 @@ Result<DatabaseFacts> look_at_database(const std::string& conninfo) {
   }
 }
 
-Status mark_database(const std::string& conninfo, const ClusterMark& mark) {
+Status claim_database(const std::string& conninfo, const ClusterMark& mark, bool is_adopted) {
   PgSession session(options_for(conninfo));
   try {
+    session.run("BEGIN");  // rolled back where the session ends without COMMIT
+    session.run(kClaimLock);
+    session.run(kMigrationTable);  // the mark is its comment
+    RETURN_IF_ERROR(judge_database(facts_of(session), mark.id, is_adopted));
     session.run("COMMENT ON TABLE schema_migration IS " + sql_quoted(format_mark(mark), '\''));
+    session.run("COMMIT");
     return ok();
   } catch (const PgError& error) {
     return unavailable("postgres: {}", error.what());

@@ -39,6 +39,9 @@ std::string postgres_version_text(int server_version);
 std::optional<DatabaseFault> fault_of_version(int server_version);
 std::optional<DatabaseFault> fault_of_replica(bool is_replica);
 
+// Whether its cluster has got as far as the schema, before which a setup makes all keys: one that
+// was cut off between the two has a mark and nothing else.
+bool is_founded(const DatabaseFacts& facts);
 // Whether the cluster with this id may have the database. `is_adopted`: a config that is in use
 // here names it, so one that is not marked yet is this cluster's.
 Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted);
@@ -50,7 +53,9 @@ bool is_local_conninfo(const std::string& conninfo);
 
 // These connect. `unavailable` with PostgreSQL's words.
 Result<DatabaseFacts> look_at_database(const std::string& conninfo);
-Status mark_database(const std::string& conninfo, const ClusterMark& mark);
+// Marks it unless judge_database() refuses it. Of several setups at once one gets an empty
+// database, and the others are refused as they would be later.
+Status claim_database(const std::string& conninfo, const ClusterMark& mark, bool is_adopted);
 
 // A name or a text for SQL; those come from people.
 std::string sql_quoted(std::string_view text, char mark);

@@ -63,6 +63,8 @@ std::optional<DatabaseFault> fault_of_replica(bool is_replica) {
       .remedy = "name the primary, or all of them with target_session_attrs=read-write"};
 }
 
+bool is_founded(const DatabaseFacts& facts) { return facts.mark && facts.schema > 0; }
+
 Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted) {
   for (const auto& fault :
        {fault_of_version(facts.server_version), fault_of_replica(facts.is_replica)}) {

@@ -16,12 +16,19 @@ std::string elsewhere(const SetupPlan& plan) {
                        : " " + trust_words(plan);
 }
 
+// Of one that has not the cluster's name.
+std::string by_context(const SetupPlan& plan, const SignedIn& signed_in) {
+  if (signed_in.context.empty() || signed_in.context == plan.config.cluster) return "";
+  return fmt::format(", by the context {} ({} is that of other servers)", signed_in.context,
+                     plan.config.cluster);
+}
+
 std::string first_words(const SetupPlan& plan, const SignedIn& signed_in) {
   const ServerConfig& config = plan.config;
   const std::string ca = trust_words(plan).empty() ? "" : " " + trust_words(plan);
   if (signed_in.is_in) {
-    return fmt::format("\nroot of this machine is {} now, and `hai` works here.\n",
-                       config.admin_user);
+    return fmt::format("\nroot of this machine is {} now, and `hai` works here{}.\n",
+                       config.admin_user, by_context(plan, signed_in));
   }
   return fmt::format(
       "\nNext, as an administrator of the cluster, where hai-cli is installed:\n"
@@ -54,7 +61,10 @@ std::string next_steps_beside(const SetupPlan& plan, const std::string& address,
   std::string text =
       fmt::format("\n{} is a server of {}, too: it takes over if the others are gone.\n", address,
                   plan.config.cluster);
-  if (signed_in.is_in) text += "`hai` of this machine's root asks it as well.\n";
+  if (signed_in.is_in) {
+    text += fmt::format("`hai` of this machine's root asks it as well{}.\n",
+                        by_context(plan, signed_in));
+  }
   if (!signed_in.join_line.empty()) text += join_words(plan, signed_in);
   text += "On other machines, with a token of `hai token create`:\n" +
           init_line(plan, {plan.config.advertise.grpc, address});

@@ -49,18 +49,28 @@ Result<std::string> as_text(const Status& status, std::string text = "") {
   return status.is_ok() ? Result<std::string>(std::move(text)) : status;
 }
 
-// Role, database, schema and mark.
-Status make_database(const SetupPlan& plan, std::vector<std::string>& said) {
-  if (plan.local) {
-    const Result<UnixUser> administrator = find_unix_user("postgres");
-    RETURN_IF_ERROR(administrator.status());
-    const auto make = [&] { return as_text(make_local(*plan.local)); };
-    RETURN_IF_ERROR(run_as(administrator.value(), make, kAsk).status());
-  }
+// Role and database.
+Status make_database(const SetupPlan& plan) {
+  if (!plan.local) return ok();
+  const Result<UnixUser> administrator = find_unix_user("postgres");
+  RETURN_IF_ERROR(administrator.status());
+  const auto make = [&] { return as_text(make_local(*plan.local)); };
+  return run_as(administrator.value(), make, kAsk).status();
+}
+
+Status claim(const SetupPlan& plan, bool is_adopted) {
+  const auto mark = [&] {
+    return as_text(claim_database(plan.config.conninfo, plan.mark, is_adopted));
+  };
+  return run_as(plan.user, mark, kAsk).status();
+}
+
+// Schema, and the mark by the same rule as before.
+Status fill_database(const SetupPlan& plan, bool is_adopted, std::vector<std::string>& said) {
   const auto migrate_and_mark = [&]() -> Result<std::string> {
     const Result<MigrateResult> done = migrate(plan.config.conninfo);
     RETURN_IF_ERROR(done.status());
-    const Status marked = mark_database(plan.config.conninfo, plan.mark);
+    const Status marked = claim_database(plan.config.conninfo, plan.mark, is_adopted);
     const auto [from, to] = done.value();
     return as_text(marked, from == to ? fmt::format("database: schema {}", to)
                                       : fmt::format("database: schema {}, was {}", to, from));
@@ -111,19 +121,25 @@ Status write_bundle(const SetupOptions& options) {
 }
 
 Status set_up(const SetupPlan& plan, const SetupOptions& options) {
-  Passfile passfile(plan);
-  RETURN_IF_ERROR(passfile.bring());
+  FirstFiles first(plan);
+  RETURN_IF_ERROR(first.bring_passfile());
   const Result<DatabaseFacts> facts = look(plan);
   RETURN_IF_ERROR(facts.status());
   const bool is_adopted = plan.text.empty();
   RETURN_IF_ERROR(judge_database(facts.value(), plan.mark.id, is_adopted));
-  RETURN_IF_ERROR(check_files(plan, facts.value().mark.has_value()));
-  passfile.keep();
+  RETURN_IF_ERROR(check_files(plan, is_founded(facts.value())));
   const bool has_new_token = plan.is_founding && !is_file(plan.config.admin_token_file);
   std::vector<std::string> said;
-  Status status = make_files(plan, said);
+  // No key is made before the database is this cluster's: two foundings at once would make two CAs.
+  RETURN_IF_ERROR(make_database(plan));
+  RETURN_IF_ERROR(first.bring_id(said));
+  Status status = claim(plan, is_adopted);
+  // Where the answer was lost, it may be marked.
+  if (status.code() != Code::failed_precondition) first.keep();
+  RETURN_IF_ERROR(status);
+  status = make_files(plan, said);
   if (status.is_ok()) status = hand_over_files(plan);
-  if (status.is_ok()) status = make_database(plan, said);
+  if (status.is_ok()) status = fill_database(plan, is_adopted, said);
   if (status.is_ok()) status = write_config(plan, said);
   if (status.is_ok()) status = check(plan);
   for (const std::string& line : said) fmt::print("{}\n", line);

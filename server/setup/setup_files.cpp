@@ -95,6 +95,14 @@ Status make_server_certificate(const SetupPlan& plan, std::vector<std::string>& 
   return ok();
 }
 
+// Of a file that is there and is brought, too.
+Status check_same(const std::string& path, const std::string& content) {
+  const Result<std::string> there = read_whole_file(path);
+  RETURN_IF_ERROR(there.status());
+  if (there.value() == content) return ok();
+  return already_exists("{} is there already and is another one: move it away first", path);
+}
+
 // A certificate that is there must be for the names that were told.
 Status check_names(const SetupPlan& plan) {
   const std::string& file = plan.config.tls.certificate;
@@ -149,13 +157,9 @@ Result<std::string> read_cluster_id(const std::string& folder) {
 
 std::string make_cluster_id() { return hash_token(make_token_secret()).substr(0, kIdDigits); }
 
-Status check_files(const SetupPlan& plan, bool is_marked) {
+Status check_files(const SetupPlan& plan, bool has_cluster) {
   for (const auto& [path, content] : plan.files) {
-    if (!is_file(path)) continue;
-    const Result<std::string> there = read_whole_file(path);
-    RETURN_IF_ERROR(there.status());
-    if (there.value() == content) continue;
-    return already_exists("{} is there already and is another one: move it away first", path);
+    if (is_file(path)) RETURN_IF_ERROR(check_same(path, content));
   }
   RETURN_IF_ERROR(check_names(plan));
   if (!plan.is_founding) return ok();
@@ -165,7 +169,7 @@ Status check_files(const SetupPlan& plan, bool is_marked) {
     RETURN_IF_ERROR(own_certificate(site.value()).status());
   }
   if (!is_issued_here(plan)) RETURN_IF_ERROR(read_tls_files(plan.config.tls).status());
-  if (!is_marked) return ok();
+  if (!has_cluster) return ok();
   for (const std::string& file :
        {plan.config.authority + "/ca.crt", plan.config.authority + "/ca.key",
         plan.config.secrets_key_file}) {
@@ -179,8 +183,6 @@ Status check_files(const SetupPlan& plan, bool is_marked) {
 }
 
 Status make_files(const SetupPlan& plan, std::vector<std::string>& said) {
-  RETURN_IF_ERROR(make_folder(plan.folder));
-  RETURN_IF_ERROR(write_missing(plan.folder + kIdFile, plan.mark.id + "\n", 0644, said));
   for (const auto& [path, content] : plan.files) {
     RETURN_IF_ERROR(write_missing(path, content, mode_of(path), said));
   }
@@ -229,28 +231,35 @@ Status hand_over_files(const SetupPlan& plan) {
   return ok();
 }
 
-Passfile::Passfile(const SetupPlan& plan) : plan_(plan) {
-  const std::string path = passfile_of(plan.config.conninfo);
-  if (is_inside(plan, path)) path_ = path;
-}
-
-Passfile::~Passfile() {
-  if (is_kept_) return;
+FirstFiles::~FirstFiles() {
   std::error_code error;
-  if (has_made_file_) fs::remove(path_, error);
-  if (has_made_folder_) fs::remove(plan_.folder, error);
+  for (auto path = made_.rbegin(); path != made_.rend(); ++path) fs::remove(*path, error);
 }
 
-Status Passfile::bring() {
-  if (path_.empty()) return ok();
-  const auto bundled = plan_.files.find(path_);
-  if (bundled != plan_.files.end() && !is_file(path_)) {
-    has_made_folder_ = !is_file(plan_.folder);
-    RETURN_IF_ERROR(make_folder(fs::path(path_).parent_path().string()));
-    has_made_file_ = true;
-    RETURN_IF_ERROR(replace_file(path_, bundled->second, mode_of(path_)));
+// A setup that is killed leaves the passfile; the database would ask for the password in that one.
+Status FirstFiles::bring_passfile() {
+  const std::string path = passfile_of(plan_.config.conninfo);
+  if (!is_inside(plan_, path)) return ok();
+  if (const auto bundled = plan_.files.find(path); bundled != plan_.files.end()) {
+    RETURN_IF_ERROR(is_file(path) ? check_same(path, bundled->second)
+                                  : make(path, bundled->second, mode_of(path)));
   }
-  return hand_over(path_, plan_.user);
+  return hand_over(path, plan_.user);
+}
+
+Status FirstFiles::bring_id(std::vector<std::string>& said) {
+  const std::string path = plan_.folder + kIdFile;
+  if (is_file(path)) return ok();
+  RETURN_IF_ERROR(make(path, plan_.mark.id + "\n", 0644));
+  said.push_back(path + " written");
+  return ok();
+}
+
+Status FirstFiles::make(const std::string& path, const std::string& text, mode_t mode) {
+  if (!is_file(plan_.folder)) made_.push_back(plan_.folder);
+  RETURN_IF_ERROR(make_folder(fs::path(path).parent_path().string()));
+  made_.push_back(path);
+  return replace_file(path, text, mode);
 }
 
 }  // namespace hai

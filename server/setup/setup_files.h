@@ -16,31 +16,34 @@ Result<std::string> read_cluster_id(const std::string& folder);
 std::string make_cluster_id();
 
 // Refuses before anything is made what would destroy something: a CA or a key that the cluster has
-// (`is_marked`: its database says so) and that is not here any more.
-Status check_files(const SetupPlan& plan, bool is_marked);
+// (`has_cluster`: its database says so) and that is not here any more.
+Status check_files(const SetupPlan& plan, bool has_cluster);
 
-// What the database may ask for before anything else is made: the passfile in the server's folder,
-// brought by the bundle or put there by a person, is given to the server's user. It is taken away
-// again with this object unless that is told to keep it.
-class Passfile {
+// What must be there before the database is the cluster's. What it has made is taken away again
+// with this object unless that is told to keep it.
+class FirstFiles {
  public:
-  explicit Passfile(const SetupPlan& plan);
-  Passfile(const Passfile&) = delete;
-  Passfile& operator=(const Passfile&) = delete;
-  ~Passfile();
+  explicit FirstFiles(const SetupPlan& plan) : plan_(plan) {}
+  FirstFiles(const FirstFiles&) = delete;
+  FirstFiles& operator=(const FirstFiles&) = delete;
+  ~FirstFiles();
 
-  Status bring();
-  void keep() { is_kept_ = true; }
+  // Before the database is asked: the passfile in the server's folder, brought by the bundle or put
+  // there by a person, is given to the server's user.
+  Status bring_passfile();
+  // Before the database is marked with the id: with a mark that no file knows the cluster itself
+  // would be refused.
+  Status bring_id(std::vector<std::string>& said);
+  void keep() { made_.clear(); }
 
  private:
+  Status make(const std::string& path, const std::string& text, mode_t mode);
+
   const SetupPlan& plan_;
-  std::string path_;  // "" = none in the folder
-  bool has_made_file_ = false;
-  bool has_made_folder_ = false;
-  bool is_kept_ = false;
+  std::vector<std::string> made_;  // files, and the folder before them if it was made, too
 };
 
-// Makes what is missing; a line in `said` for each file that was made.
+// Makes what else is missing; a line in `said` for each file that was made.
 Status make_files(const SetupPlan& plan, std::vector<std::string>& said);
 Status write_config(const SetupPlan& plan, std::vector<std::string>& said);
 // Keys belong to the server's user; others are for everybody to read, also those that were made

@@ -17,9 +17,7 @@ int64_t version_of(PgSession& session) {
 void create_table(PgSession& session) {
   session.run("BEGIN");
   session.run(kMigrationLock);
-  session.run(
-      "CREATE TABLE IF NOT EXISTS schema_migration (version bigint PRIMARY KEY, name text NOT NULL,"
-      " applied_at timestamptz NOT NULL DEFAULT now())");
+  session.run(kMigrationTable);
   session.run("COMMIT");
 }
 

@@ -9,6 +9,11 @@
 
 namespace hai {
 
+// Of what has been applied. A setup makes it, too, to mark a database before anything is applied.
+inline constexpr const char* kMigrationTable =
+    "CREATE TABLE IF NOT EXISTS schema_migration (version bigint PRIMARY KEY, name text NOT NULL,"
+    " applied_at timestamptz NOT NULL DEFAULT now())";
+
 struct MigrateResult {
   int64_t from = 0;  // versions; 0 = an empty database
   int64_t to = 0;

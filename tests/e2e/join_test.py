@@ -153,6 +153,32 @@ class JoinTest(ServersTest):
         again = cluster.join("fresh", (server, secret, fingerprint), "--name", "fresh-2")
         self.assertIn("says that this node is fresh-1", again.stderr)
 
+    def test_servers_that_the_config_does_not_name_are_not_joined(self):
+        cluster = self.cluster
+        words = server, _, _ = cluster.token("other-1")
+        cluster.write_config("other-1")
+        config, folder = cluster.config("other-1"), cluster.folder("other-1")
+        config.write_text(config.read_text().replace(server, "127.0.0.1:1"))
+
+        def refused(*more):
+            done = cluster.join("other-1", words, *more)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn("agent.yaml says that the servers of this node are 127.0.0.1:1: name one", done.stderr)
+
+        refused()
+        refused("--once")
+        self.assertEqual([path.name for path in folder.iterdir()], ["agent.yaml"])
+        token = next(t for t in cluster.json("node", "token", "list") if t["nodes"] == "other-1")
+        self.assertEqual(token["uses_left"], 1)
+        # One that the cluster has told it of will do.
+        (folder / "servers").write_text(server + "\n")
+        self.assertEqual(cluster.join("other-1", words).returncode, 0)
+        (folder / "servers").unlink()
+        pair = (folder / "node.pem").read_text()
+        refused("--once")
+        self.assertEqual((folder / "node.pem").read_text(), pair)
+
     def test_a_name_that_answers_is_not_given_away_and_the_token_keeps_its_use(self):
         cluster = self.cluster
         cluster.join_and_start("taken-1")
@@ -242,7 +268,10 @@ class JoinTest(ServersTest):
         port = server.rsplit(":", 1)[1]
         named = (f"localhost.localdomain:{port}", secret, fingerprint)
         cluster.write_config("check-1")
+        config = cluster.config("check-1")
+        config.write_text(config.read_text().replace(server, named[0]))
         self.assertNotEqual(cluster.join("check-1", named).returncode, 0)
+        cluster.write_config("check-1")
         blind = cluster.agent("join", server, "--token", secret, "--config", cluster.config("check-1"))
         self.assertEqual(blind.returncode, 2, blind.stderr)
         other = cluster.root / "other-ca"

@@ -5,6 +5,7 @@ import os
 import pty
 import pwd
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -231,6 +232,24 @@ class SetupTest(unittest.TestCase):
         done = site.setup(*site.local(), "--cluster", "fire", *site.ports())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual((site.folder() / "ca/ca.key.unused").read_bytes(), before["ca/ca.key"][2])
+
+    def test_one_that_was_cut_off_before_its_first_key_is_finished(self):
+        site = self.site
+        sql = site.database.sql
+        site.set_up()
+        mark = sql("SELECT obj_description('schema_migration'::regclass)", "hai")
+        sql("DROP DATABASE hai")
+        sql(f"CREATE DATABASE hai OWNER {USER}")
+        sql(f"SET ROLE {USER}; CREATE TABLE schema_migration (version bigint PRIMARY KEY, name text NOT NULL,"
+            " applied_at timestamptz NOT NULL DEFAULT now());"
+            f" COMMENT ON TABLE schema_migration IS '{mark}'", "hai")  # fmt: skip
+        for path in site.folder().iterdir():
+            if path.name != "cluster.id":
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        done = site.setup(*site.local(), "--cluster", "fire", *site.ports())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(sql("SELECT obj_description('schema_migration'::regclass)", "hai"), mark)
+        self.assertIn("ca/ca.key", site.tree())
 
     def test_what_the_cluster_has_is_never_made_anew(self):
         site = self.site

@@ -207,5 +207,25 @@ TEST_F(Rotation, RetiresNothingThatIsInUse) {
   EXPECT_TRUE(folder->retire().is_ok());
 }
 
+// Whoever may write there, root as a rule, changes the authority; the server's user reads it.
+TEST_F(Rotation, LeavesKeysToTheUserOfTheServer) {
+  if (::getuid() != 0) GTEST_SKIP() << "needs root";
+  constexpr uid_t kUser = 65534;
+  const auto owner = [&](const std::string& name) {
+    struct stat facts {};
+    EXPECT_EQ(::stat((folder->path() + "/" + name).c_str(), &facts), 0) << name;
+    EXPECT_EQ(facts.st_mode & 0777, name.ends_with(".key") ? 0600u : 0644u) << name;
+    return facts.st_uid;
+  };
+  ASSERT_EQ(::chown(folder->key().c_str(), kUser, kUser), 0);
+  ASSERT_TRUE(folder->rotate(make_authority().value()).is_ok());
+  EXPECT_EQ(owner("ca.key"), kUser);
+  EXPECT_EQ(owner("ca-old.key"), kUser);
+  EXPECT_EQ(owner("ca.crt"), 0u);
+  const KeyAndCertificate pair = issue_for_server(folder->read().value(), {"a"}).value();
+  ASSERT_TRUE(folder->write_pair("server-a", pair).is_ok());
+  EXPECT_EQ(owner("server-a.key"), kUser) << "it is the server's";
+}
+
 }  // namespace
 }  // namespace hai

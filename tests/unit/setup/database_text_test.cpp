@@ -48,6 +48,18 @@ TEST(JudgeDatabase, WhoseItIs) {
   EXPECT_TRUE(judge_database(by_hand, "00ff", true).is_ok());
 }
 
+// A setup that was killed between the two has no key that could be put back.
+TEST(IsFounded, ByTheSchemaThatComesAfterTheMark) {
+  DatabaseFacts facts{.is_there = true, .server_version = 150'004};
+  EXPECT_FALSE(is_founded(facts));
+  facts.mark = ClusterMark{"00ff", "fire"};
+  EXPECT_FALSE(is_founded(facts));
+  facts.schema = 1;
+  EXPECT_TRUE(is_founded(facts));
+  facts.mark.reset();
+  EXPECT_FALSE(is_founded(facts));
+}
+
 TEST(JudgeDatabase, WhetherItWillDo) {
   EXPECT_THAT(judge_database({.server_version = 140'011}, "x", false).message(),
               HasSubstr("is PostgreSQL 14.11: move it to PostgreSQL 15"));

@@ -2,11 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
 
 #include "common/host_port.h"
+#include "common/tls/replace_file.h"
+#include "common/whole_file.h"
 #include "server/setup/add_server.h"
 #include "server/setup/next_steps.h"
+#include "server/setup/setup_files.h"
 #include "server/setup/share_database.h"
+#include "server/setup/sign_in.h"
 
 namespace hai {
 namespace {
@@ -144,6 +151,91 @@ TEST(NextSteps, LeaveOutWhatSetupHasDone) {
   EXPECT_THAT(text, HasSubstr("\n  hai-agent join hai.example:7700 --token x\n"));
   EXPECT_THAT(text, Not(HasSubstr("hai node token create")));
   EXPECT_THAT(text, Not(HasSubstr("< /etc/hai/admin.token")));
+}
+
+TEST(NextSteps, NameTheContextIfItIsNotCalledAsTheCluster) {
+  SetupPlan plan;
+  plan.folder = "/etc/hai";
+  plan.is_founding = true;
+  plan.config = config_of(new_config_text(told(), "/etc/hai", "dbname=hai"));
+  SignedIn done{.is_in = true, .context = "fire"};
+  EXPECT_THAT(next_steps(plan, true, "", done), HasSubstr("`hai` works here.\n"));
+  done.context = "fire-2";
+  const std::string said = ", by the context fire-2 (fire is that of other servers).\n";
+  EXPECT_THAT(next_steps(plan, true, "", done), HasSubstr("`hai` works here" + said));
+  EXPECT_THAT(next_steps_beside(plan, "b:7700", done), HasSubstr("asks it as well" + said));
+}
+
+// A join token that is made by the context of another cluster leads the nodes there.
+TEST(SignIn, TakesNoContextOfOtherServers) {
+  const std::vector<std::string> own{"b:7700", "b2:7700"};
+  EXPECT_EQ(context_for("hai", own, {}), "hai");
+  EXPECT_EQ(context_for("hai", own, {{"x", {"a:7700"}}, {"y", {}}}), "hai");
+  EXPECT_EQ(context_for("hai", own, {{"hai", {"b2:7700"}}}), "hai");
+  const KnownContext other{"hai", {"a:7700", "b:7701"}};
+  EXPECT_EQ(context_for("hai", own, {other}), "hai-2");
+  EXPECT_EQ(context_for("hai", own, {{"hai-2", {"c:7700", "b:7700"}}, other}), "hai-2") << "again";
+  EXPECT_EQ(context_for("hai", own, {{"hai-2", {"c:7700"}}, other}), "hai-3");
+}
+
+class FirstFilesTest : public ::testing::Test {
+ protected:
+  FirstFilesTest() {
+    std::string path = ::testing::TempDir() + "first_files_XXXXXX";
+    root_ = ::mkdtemp(path.data());
+    plan_.folder = root_ + "/hai";
+    plan_.mark.id = "00ff";
+    plan_.user = own_unix_user().value();
+    plan_.config.conninfo = "host=db passfile=" + passfile();
+    plan_.files[passfile()] = "*:*:*:hai:new\n";
+  }
+  ~FirstFilesTest() override { std::filesystem::remove_all(root_); }
+
+  std::string passfile() const { return plan_.folder + "/pgpass"; }
+
+  std::string root_;
+  SetupPlan plan_;
+};
+
+TEST_F(FirstFilesTest, GoAgainUnlessTheyAreKept) {
+  for (const bool is_kept : {false, true}) {
+    std::vector<std::string> said;
+    {
+      FirstFiles first(plan_);
+      ASSERT_TRUE(first.bring_passfile().is_ok());
+      ASSERT_TRUE(first.bring_id(said).is_ok());
+      EXPECT_EQ(read_whole_file(passfile()).value(), "*:*:*:hai:new\n");
+      EXPECT_EQ(read_whole_file(plan_.folder + "/cluster.id").value(), "00ff\n");
+      if (is_kept) first.keep();
+    }
+    EXPECT_EQ(said, std::vector{plan_.folder + "/cluster.id written"});
+    EXPECT_EQ(is_file(plan_.folder), is_kept);
+  }
+  // What was there before stays in any case.
+  {
+    FirstFiles first(plan_);
+    std::vector<std::string> said;
+    EXPECT_TRUE(first.bring_passfile().is_ok());
+    EXPECT_TRUE(first.bring_id(said).is_ok());
+    EXPECT_TRUE(said.empty());
+  }
+  EXPECT_TRUE(is_file(passfile()));
+  EXPECT_TRUE(is_file(plan_.folder + "/cluster.id"));
+}
+
+// A setup was stopped by Ctrl-C, and is run again with the right password: the database would be
+// asked with the one in the file.
+TEST_F(FirstFilesTest, APassfileWithAnotherPasswordIsNamed) {
+  std::filesystem::create_directory(plan_.folder);
+  ASSERT_TRUE(replace_file(passfile(), "*:*:*:hai:old\n", 0600).is_ok());
+  {
+    FirstFiles first(plan_);
+    const Status status = first.bring_passfile();
+    EXPECT_EQ(status.code(), Code::already_exists);
+    EXPECT_EQ(std::string(status.message()),
+              passfile() + " is there already and is another one: move it away first");
+  }
+  EXPECT_EQ(read_whole_file(passfile()).value(), "*:*:*:hai:old\n");
 }
 
 TEST(FurtherServer, IsInstalledAndGivenTheBundle) {
