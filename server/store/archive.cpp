@@ -25,16 +25,18 @@ class Archiver {
     if (!lock_archive(session_)) {
       return failed_precondition("another archive of this database is under way");
     }
+    Status audit_is_whole;
     if (!options_.dry_run) {
       count_all_events(session_);  // what is deleted can't be counted any more
       RETURN_IF_ERROR(sync_folder(options_.dir));
-      RETURN_IF_ERROR(audit_.complete_earlier());
+      audit_is_whole = audit_.complete_earlier();  // if not, the events need not wait for it
       RETURN_IF_ERROR(complete_earlier());
       remove_leftovers();
     }
     const EventRange range = event_range(session_);
     const int64_t last = last_old_enough(range);
     while (next_ <= last) RETURN_IF_ERROR(archive_part(range, last));
+    RETURN_IF_ERROR(audit_is_whole);
     RETURN_IF_ERROR(audit_.run(result_));
     return result_;
   }

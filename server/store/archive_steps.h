@@ -18,7 +18,8 @@ class ArchiveSteps {
  public:
   explicit ArchiveSteps(const ArchiveOptions& options) : options_(options) {}
 
-  // Checks each .partial file and gives it its name; those that have theirs are checked, too.
+  // Checks each .partial file and gives it its name; those that have theirs are checked, too. One
+  // of that name and of a history that the database was restored behind is moved aside.
   Status name_files(const std::vector<ArchivedFile>& files) const;
 
   // Rests as long as the work took, so that the disk is busy with this half of the time at most.

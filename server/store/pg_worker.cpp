@@ -7,6 +7,7 @@ namespace hai {
 namespace {
 // For the request under way when the worker is destroyed.
 constexpr Duration kLastMoment = 2s;
+constexpr Duration kInterruptAgain = 1s;
 }  // namespace
 
 PgWorker::PgWorker(Loop& loop, PgOptions options, size_t queue_max)
@@ -40,16 +41,25 @@ void PgWorker::submit(Work work, Done done, Duration limit) {
     return;
   }
   const int64_t number = ++last_number_;
-  const TimerId timer = loop_.call_after(limit, [this, alive = alive_, number] {
-    if (*alive) time_out(number);
-  });
+  const TimerId timer = time_out_after(limit, number);
   queue_.push_back({number, std::move(work), std::move(done), timer});
   changed_.notify_all();
 }
 
+TimerId PgWorker::time_out_after(Duration limit, int64_t number) {
+  return loop_.call_after(limit, [this, alive = alive_, number] {
+    if (*alive) time_out(number);
+  });
+}
+
 void PgWorker::time_out(int64_t number) {
   std::unique_lock lock(mutex_);
-  if (under_way_ == number) return session_.interrupt();  // it fails, and answers by itself
+  if (under_way_ == number) {  // it fails, and answers by itself
+    session_.interrupt();
+    // While it connects there is nothing to interrupt yet, or it may try once more.
+    time_out_after(kInterruptAgain, number);
+    return;
+  }
   const auto waiting = std::ranges::find(queue_, number, &Task::number);
   if (waiting == queue_.end()) return;  // its answer is on the way
   const Task late = std::move(*waiting);

@@ -39,6 +39,7 @@ class PgWorker {
   };
   void run();
   void answer(Task task, Status status);
+  TimerId time_out_after(Duration limit, int64_t number);
   void time_out(int64_t number);
 
   Loop& loop_;

@@ -103,9 +103,16 @@ class Verifier {
     if (options_.archive_dir.empty()) return ok();
     auto files = find_archive_files(options_.archive_dir);
     if (!files.is_ok()) return files.status();
-    RETURN_IF_ERROR(check_sums(files.value()));
+    const std::map<std::string, std::string> sums = recorded_sums();
     std::vector<std::string> paths;
     for (const ArchiveFile& file : files.value()) {
+      const std::string name = file.path.substr(file.path.rfind('/') + 1);
+      // Of another cluster, or of what the database has lost by being restored.
+      if (!sums.contains(name)) {
+        report_.foreign_files.push_back(name);
+        continue;
+      }
+      RETURN_IF_ERROR(check_sum(file, sums.at(name)));
       if (file.has_jobs) {
         RETURN_IF_ERROR(archived_.add_file(file.path));
       } else if (file.first_seq < first_row || first_row == 0) {
@@ -119,20 +126,20 @@ class Verifier {
     return ok();
   }
 
-  Status check_sums(const std::vector<ArchiveFile>& files) {
+  // By the names of the files.
+  std::map<std::string, std::string> recorded_sums() {
     PgResult rows = session_.run("SELECT file, sha256 FROM archive");
     std::map<std::string, std::string> sums;
     for (int row = 0; row < rows.size(); ++row) sums.emplace(rows.text(row, 0), rows.text(row, 1));
-    for (const ArchiveFile& file : files) {
-      const auto sum = sums.find(file.path.substr(file.path.rfind('/') + 1));
-      if (sum == sums.end()) continue;
-      Result<std::string> found = sha256_of_file(file.path);
-      if (!found.is_ok()) return found.status();
-      if (found.value() == sum->second) continue;
-      return Status(Code::data_loss, fmt::format("{}: its SHA-256 is {}, the database says {}",
-                                                 file.path, found.value(), sum->second));
-    }
-    return ok();
+    return sums;
+  }
+
+  static Status check_sum(const ArchiveFile& file, const std::string& sum) {
+    Result<std::string> found = sha256_of_file(file.path);
+    if (!found.is_ok()) return found.status();
+    if (found.value() == sum) return ok();
+    return Status(Code::data_loss, fmt::format("{}: its SHA-256 is {}, the database says {}",
+                                               file.path, found.value(), sum));
   }
 
   Status replay(EventLog& log, int64_t last) {

@@ -39,6 +39,8 @@ struct LedgerReport {
   int64_t archived_audit_entries = 0;  // of these, how many came from files
   int64_t unread_audit_entries = 0;    // archived ones, where no archive was given
   std::string digest;                  // of the state after the last event
+  // Of the folder of the archive, by name, if the database knows nothing of them.
+  std::vector<std::string> foreign_files;
   bool live_compared = false;
   // One sentence per difference, at most kLedgerDifferencesMax; empty = the ledger is right.
   std::vector<std::string> differences;

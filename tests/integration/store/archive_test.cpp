@@ -203,6 +203,25 @@ TEST_F(ArchiveTest, NoticesADamagedFile) {
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("its SHA-256 is"));
 }
 
+// Restored to before an archive run: its files are there, and the database knows nothing of them.
+TEST_F(ArchiveTest, FilesOfWhatWasTakenBackAreLeftAlone) {
+  const auto write = [&](const std::string& name) {
+    std::ofstream(dir_ + "/" + name) << "of other events";
+  };
+  const std::string same = "hai-test-000000000001-000000000200.jsonl.gz";
+  const std::string other = "hai-test-000000000001-000000000150.jsonl.gz";
+  write(same);
+  write(other);
+  EXPECT_THAT(verified().foreign_files, ElementsAre(other, same));
+  const Result<ArchiveResult> result = archive_ledger(conninfo_, options());
+  ASSERT_TRUE(result.is_ok()) << result.status().message();
+  EXPECT_THAT(files(), testing::Contains(same + ".taken-back-1"));
+  const LedgerReport report = verified();
+  EXPECT_EQ(report.digest, whole_.digest);
+  EXPECT_EQ(report.archived_events, result.value().last_seq);
+  EXPECT_THAT(report.foreign_files, ElementsAre(other));
+}
+
 TEST_F(ArchiveTest, VerifyAsksForTheArchive) {
   ASSERT_TRUE(archive_ledger(conninfo_, options()).is_ok());
   const Result<LedgerReport> report = verify_ledger(conninfo_);

@@ -291,6 +291,25 @@ TEST_F(AuditArchiveTest, AFileThatIsGoneOrCutOffIsFound) {
   EXPECT_THAT(wrong(), ElementsAre(HasSubstr("can't be opened")));
 }
 
+// As on another machine than the one that archived before.
+TEST_F(AuditArchiveTest, EventsDoNotWaitForAPartThatIsNotHere) {
+  fill(25);
+  archive(options());
+  std::filesystem::remove(file(21, 24));
+  PgStore store(loop_, {conninfo_});
+  test::RandomCluster cluster(7);
+  const Epoch epoch = acquire(store).value().epoch;
+  ASSERT_EQ(StoreFixture::append(store, cluster.start_epoch(epoch)), ok());
+  ASSERT_EQ(StoreFixture::append(store, cluster.next_batch(epoch, 200)), ok());
+  ArchiveOptions all = options();
+  all.older_than = UnixTime::max();
+  all.keep_events = 10;
+  const Result<ArchiveResult> result = archive_ledger(conninfo_, all);
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("the last archived part"));
+  PgSession session({.conninfo = conninfo_});
+  EXPECT_LE(session.run("SELECT count(*) FROM event").integer(0, 0), 10);
+}
+
 TEST_F(AuditArchiveTest, AChangedAnchorIsFound) {
   fill(25);
   archive(options());

@@ -1,5 +1,9 @@
 // PostgreSQL dies, hangs and comes back; whatever was answered ok is there, and nothing twice.
 
+#include <atomic>
+#include <thread>
+
+#include "server/store/pg_worker.h"
 #include "tests/integration/store/store_fixture.h"
 
 namespace hai {
@@ -47,6 +51,22 @@ TEST_F(OutageTest, AKilledDatabaseIsUnavailableUntilItIsBack) {
   ASSERT_EQ(append(store, again.next_batch(epoch, 100)), ok());
   EXPECT_TRUE(loaded(store).equals(unfinished(again.state())));
   expect_ledger();
+}
+
+// It is interrupted again: in the moment of the first time it may just be connecting.
+TEST_F(OutageTest, AWorkThatHangsAfterItsLimitEnds) {
+  PgWorker worker(loop_, {.conninfo = conninfo_, .statement_timeout = 10min}, 4);
+  std::atomic<bool> is_late = false;
+  loop_.call_after(200ms, [&] { is_late = true; });
+  const MonoTime began = loop_.now();
+  const auto hang = [&](PgSession& session) {
+    while (!is_late) std::this_thread::yield();  // as connecting does
+    session.run("SELECT pg_sleep(600)");
+    return ok();
+  };
+  const auto status = wait<Status>([&](auto done) { worker.submit(hang, done, 50ms); });
+  EXPECT_EQ(status->code(), Code::unavailable);
+  EXPECT_LT(loop_.now() - began, 20s);
 }
 
 TEST_F(OutageTest, KilledInTheMiddleOfAppendsItLosesNothingAnswered) {
