@@ -173,6 +173,9 @@ expect "programs after the removal" "" "$(inside find /usr/bin /usr/libexec /lib
 
 step "purge"
 quietly apt purge "${all[@]}"
+expect "the archive after the purge" "/var/lib/hai/archive root:root /var/lib/hai/archive/old.jsonl.gz root:root" \
+  "$(inside find /var/lib/hai -mindepth 1 -printf '%p %u:%g\n' | LC_ALL=C sort | paste -sd ' ')"
+inside rm -r /var/lib/hai
 look > "$work/after"
 diff "$work/before" "$work/after" || fail "a purge leaves or takes something, see above"
 echo "packages: installed, upgraded, removed and purged in $((SECONDS - began)) s"

@@ -2,16 +2,12 @@
 does not know is gone; what runs goes on, and the servers notice that the store went back."""
 
 import os
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
 
-from cluster import REPOSITORY, ClusterTest, eventually
+from cluster import ClusterTest, eventually
+from restore_test import PROGRAM, call
 from servers import postgres_folder
-
-PROGRAM = REPOSITORY / "deploy" / "hai-backup"
 
 
 class BackupTest(ClusterTest):
@@ -30,16 +26,8 @@ class BackupTest(ClusterTest):
 
     def backup(self, *words, code=0, settings=None, env=None):
         """With the settings of a file, not those of the machine."""
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("HAI_", "PG"))}
-        done = subprocess.run(
-            [PROGRAM, "--config", self.cluster.data / "server.yaml"]
-            + ["--settings", settings or self.settings]
-            + [str(word) for word in words],
-            capture_output=True,
-            text=True,
-            timeout=240,
-            env={**kept, "LC_ALL": "C.UTF-8", **(env or {})},
-        )
+        options = ["--config", self.cluster.data / "server.yaml", "--settings", settings or self.settings]
+        done = call(PROGRAM, *options, *words, env=env)
         self.assertEqual(done.returncode, code, done)
         return done.stdout if code == 0 else done.stderr
 
@@ -156,55 +144,6 @@ class BackupTest(ClusterTest):
         self.backup("create", "--keep", "0", code=2)
         self.assertEqual(self.backup("list"), kept)
         self.leading()
-
-
-class RestoreToTest(unittest.TestCase):
-    """What `restore --to` refuses before it touches anything. It is played whole in tests/e2e/ha_store."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
-        self.root.chmod(0o755)
-        self.program = self.root / "hai-backup"
-        shutil.copy(PROGRAM, self.program)  # where other users may read it
-        self.data = self.root / "data"
-        self.data.mkdir()
-        (self.root / "pgbackrest.conf").write_text(f"[hai]\npg1-path={self.data}\n")
-
-    def refused(self, *words, code=1, user=None):
-        done = subprocess.run(
-            [self.program, "restore", *words],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            cwd="/",
-            user=user,
-            env={"PATH": os.environ["PATH"], "PGBACKREST_CONFIG": str(self.root / "pgbackrest.conf")},
-        )
-        self.assertEqual(done.returncode, code, done)
-        self.assertEqual(sorted(path.name for path in self.root.glob("data*")), ["data"])
-        return done.stderr
-
-    def test_mistakes_of_the_command(self):
-        for words, wrong in (
-            ((), "name a dump, or a moment by --to"),
-            (("a.dump", "--to", "2026-11-24T10:00:00Z"), "name a dump, or a moment by --to"),
-            (("--to", "2026-11-24 10:00:00"), "a time with its zone"),
-            (("--to", "yesterday"), "a time with its zone"),
-        ):
-            with self.subTest(words=words):
-                self.assertIn(wrong, self.refused(*words, code=2))
-
-    def test_what_is_not_ready_for_it(self):
-        user = "postgres" if os.geteuid() == 0 else None
-        moment = ("--to", "2026-11-24 10:00:00+00")
-        self.assertIn("no pg1-path in [other]", self.refused(*moment, "--stanza", "other", user=user))
-        if user:
-            self.assertIn("sudo -u postgres", self.refused(*moment))
-        self.assertIn("is yet to come", self.refused("--to", "2999-01-01T00:00:00Z", user=user))
-        (self.data / "postmaster.pid").write_text(f"{os.getpid()}\n{self.data}\n")
-        self.assertIn("stop Patroni first", self.refused(*moment, user=user))
 
 
 if __name__ == "__main__":

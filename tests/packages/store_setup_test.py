@@ -2,6 +2,7 @@
 """hai-store-setup: the files that it writes on each of three machines are those of ha-store.md's steps by
 hand, and what is wrong is one sentence, before anything is written."""
 
+import hashlib
 import pathlib
 import re
 import subprocess
@@ -44,6 +45,18 @@ class StoreSetupTest(unittest.TestCase):
             input=secret, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
 
+    def put(self, name, path, text):
+        target = self.root / name / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def assert_refused(self, name, sentence, **change):
+        before = self.files(name)
+        done = self.run_on(name, **change)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (1, "", 1), done)
+        self.assertIn(sentence, done.stderr)
+        self.assertEqual(self.files(name), before, "nothing is changed")
+
     def files(self, name):
         return {str(path.relative_to(self.root / name)): path.read_text()
                 for path in (self.root / name).rglob("*") if path.is_file()}  # fmt: skip
@@ -54,6 +67,7 @@ class StoreSetupTest(unittest.TestCase):
             done = self.run_on(name)
             self.assertEqual((done.returncode, done.stderr), (0, ""), done)
             found = self.files(name)
+            self.assertEqual(len(found), 5, "and nothing else is left")
             self.assertEqual(found["etc/default/etcd"], by_hand(name, "etcd.default"))
             environment = re.sub("_PASSWORD=.*", "_PASSWORD=", found["etc/patroni_env.conf"])
             self.assertEqual(environment, by_hand(name, "patroni_env.conf"))
@@ -78,6 +92,65 @@ class StoreSetupTest(unittest.TestCase):
             self.assertEqual((refused.returncode, len(refused.stderr.splitlines())), (1, 1), refused)
             self.assertIn("has another store already, and nothing was changed", refused.stderr)
             self.assertEqual(self.files("db2"), before)
+
+    def test_what_is_served_by_the_same_programs_stays(self):
+        for number, path in enumerate(
+            ("etc/default/etcd", "etc/patroni/config.yml", "etc/patroni_env.conf", "etc/pgbackrest.conf",
+             "etc/systemd/system/patroni.service.d/watchdog.conf")
+        ):  # fmt: skip
+            with self.subTest(path=path):
+                name = f"db{number % 3 + 1}"
+                self.put(name, path, "# of another service\n")
+                self.assert_refused(name, f"/{path} is there with another text")
+                (self.root / name / path).unlink()
+        (self.root / "db2/var/lib/etcd/default/member").mkdir(parents=True)
+        self.assert_refused("db2", "/var/lib/etcd/default is there: this machine's etcd serves something already")
+
+    def test_a_file_as_its_package_brought_it_is_written_over(self):
+        self.put("db1", "etc/default/etcd", "## etcd(1) daemon options\n")
+        self.assert_refused("db1", "/etc/default/etcd is there with another text")
+        came = hashlib.md5(b"## etcd(1) daemon options\n").hexdigest()
+        self.put("db1", "var/lib/dpkg/status", f"""Package: etcd-server
+Status: install ok installed
+Maintainer: nobody <nobody@example.org>
+Architecture: all
+Version: 3.4
+Conffiles:
+ /etc/default/etcd {came}
+Description: a package that was installed before
+""")
+        self.assertEqual(self.run_on("db1").returncode, 0)
+        self.assertEqual(self.files("db1")["etc/default/etcd"], by_hand("db1", "etcd.default"))
+        self.put("db2", "var/lib/dpkg/status", (self.root / "db1/var/lib/dpkg/status").read_text())
+        self.put("db2", "etc/default/etcd", "## etcd(1) daemon options\nETCD_NAME=other\n")
+        self.assert_refused("db2", "/etc/default/etcd is there with another text")
+
+    def test_the_place_of_backups_is_the_administrators(self):
+        own = "[global]\nrepo1-type=s3\n[hai]\npg1-path=/var/lib/postgresql/15/hai\n"
+        self.put("db1", "etc/pgbackrest.conf", own)
+        self.assertEqual(self.run_on("db1").returncode, 0)
+        (self.root / "db1/var/lib/etcd/hai").mkdir(parents=True)
+        self.assertEqual(self.run_on("db1").returncode, 0, "it makes no other store of this one")
+        self.assertEqual(self.files("db1")["etc/pgbackrest.conf"], own)
+        self.put("db2", "etc/pgbackrest.conf", "[other]\npg1-path=/var/lib/postgresql/15/other\n")
+        self.assert_refused("db2", "One with a section [hai] is left as it is")
+
+    def test_a_run_that_was_cut_off(self):
+        """Between Debian's etcd and the last file; also by a line that was wrong, and is put right now."""
+        in_the_way = self.root / "db3/etc/default/etcd.new"
+        in_the_way.mkdir(parents=True)
+        self.assertNotEqual(self.run_on("db3", network="10.0.0.0/8").returncode, 0)
+        self.assertIn("etc/hai-store.begun", self.files("db3"))
+        self.assertIn("10.0.0.0/8", self.files("db3")["etc/patroni/config.yml"])
+        in_the_way.rmdir()
+        (self.root / "db3/var/lib/etcd/default").mkdir(parents=True)
+        self.put("db3", "etc/patroni_env.conf", "PATRONI_NAME=other\n")
+        self.assert_refused("db3", "/etc/patroni_env.conf is there with another text")
+        (self.root / "db3/etc/patroni_env.conf").unlink()
+        done = self.run_on("db3")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("etc/hai-store.begun", self.files("db3"))
+        self.assertNotIn("10.0.0.0/8", self.files("db3")["etc/patroni/config.yml"])
 
     def test_debians_own_cluster_is_in_the_way(self):
         (self.root / "db1/var/lib/postgresql/15/main").mkdir(parents=True)
