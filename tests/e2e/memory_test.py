@@ -85,7 +85,7 @@ class MemoryTest(ServersTest):
             self.refusals[kind] = text[:300]
 
     def look(self, rng):
-        path = rng.choice(["jobs?limit=1000", "events?limit=1000", "nodes", "cluster", "audit?limit=1000"])
+        path = rng.choice(["jobs?limit=1000", "events?limit=1000&format=list", "nodes", "cluster", "audit?limit=1000"])
         self.count("looks", self.server.get(f"/api/v1/{path}", seconds=60)[0])
 
     def leave_messages_unfinished(self, rng):
