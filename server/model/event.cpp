@@ -7,7 +7,9 @@ namespace {
 
 struct TextCounter {
   int64_t count = 0;
-  void bytes(std::string_view text) { count += static_cast<int64_t>(text.size()); }
+  void bytes(std::string_view text) {
+    for (const char c : text) count += c == '"' || c == '\\' ? 2 : c >= 0 && c < ' ' ? 6 : 1;
+  }
   void number(int64_t) {}
 };
 

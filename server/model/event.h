@@ -433,7 +433,7 @@ bool has_trait(const EventBody& body, EventTraits trait);
 // The job or node the event is about; 0 when it is about neither.
 JobId job_of(const EventBody& body);
 NodeId node_of(const EventBody& body);
-// Of all texts in it, in bytes: nearly all of what it is in the log, and in an append.
+// Of all texts in it, in bytes of JSON: nearly all of what it is in the log, and in an append.
 int64_t text_bytes(const EventBody& body);
 int64_t text_bytes(const JobSpec& spec);
 

@@ -30,8 +30,8 @@ TEST(Array, IsOneRecordUntilItsTasksAreMade) {
 }
 
 JobSpec large_array(const std::string& name, size_t bytes) {
-  // Of bytes that are seven each in a request to PostgreSQL.
-  return job(name).array("0-999").environment("LARGE", std::string(bytes, '\x01')).spec();
+  // Of characters that are six each in JSON.
+  return job(name).array("0-999").environment("LARGE", std::string(bytes / 6, '\x01')).spec();
 }
 
 int64_t texts_of_a_tick(Cluster& c) {
