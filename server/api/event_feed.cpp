@@ -7,12 +7,8 @@ namespace hai {
 void EventFeed::durable(const std::vector<Event>& events, const ClusterState& state) {
   std::set<JobId> jobs = {JobId{}};  // the key of those who watch everything
   for (const Event& event : events) {
-    // After a change of leader the numbers may go on elsewhere: what is kept has no gaps.
-    if (event.seq != last_seq_ + 1) events_.clear();
-    last_seq_ = event.seq;
+    keep(event);
     if (std::holds_alternative<EpochStarted>(event.body)) epoch_started_at_ = event.time;
-    events_.push_back(event);
-    if (events_.size() > kept_max_) events_.pop_front();
     if (JobId job = job_of(event.body)) jobs.insert(job);
   }
   for (const Observer& observer : observers_) observer(events, state);
@@ -22,6 +18,21 @@ void EventFeed::durable(const std::vector<Event>& events, const ClusterState& st
     for (auto it = first; it != last; ++it) told.push_back(it->second);
   }
   tell(told);
+}
+
+void EventFeed::keep(const Event& event) {
+  // After a change of leader the numbers may go on elsewhere: what is kept has no gaps.
+  if (event.seq != last_seq_ + 1) {
+    events_.clear();
+    text_bytes_ = 0;
+  }
+  last_seq_ = event.seq;
+  events_.push_back(event);
+  text_bytes_ += text_bytes(event.body);
+  while (events_.size() > 1 && (events_.size() > kept_max_ || text_bytes_ > text_bytes_max_)) {
+    text_bytes_ -= text_bytes(events_.front().body);
+    events_.pop_front();
+  }
 }
 
 // Whoever waits for events of a server that does not lead any more would wait for ever: asking
