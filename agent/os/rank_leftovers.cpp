@@ -7,7 +7,6 @@
 
 #include "agent/os/cgroup.h"
 #include "agent/os/process_table.h"
-
 #include "common/unique_fd.h"
 
 namespace hai {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -29,6 +30,7 @@ void empty_folder(const std::string& folder) {
 
 Trash::Trash(Loop& loop, std::string folder)
     : folder_(std::move(folder)), thread_(loop, kWaitingMax) {
+  ::mkdir(folder_.c_str(), 0700);
   sweep();
 }
 
@@ -41,8 +43,11 @@ void Trash::take(const std::string& path) {
   const std::string taken =
       fmt::format("{}/{}-{}", folder_, boot_now().time_since_epoch().count(), ++taken_);
   if (std::rename(path.c_str(), taken.c_str()) == 0) return sweep();
-  if (errno == ENOENT) return;
-  log_warning("folder_not_deleted", {{"folder", path}, {"why", std::strerror(errno)}});
+  const int error = errno;
+  if (::access(path.c_str(), F_OK) != 0) return;
+  // As where the disk was full when the trash was to be made.
+  log_warning("folder_not_moved_away", {{"folder", path}, {"why", std::strerror(error)}});
+  take_elsewhere(path);
 }
 
 void Trash::take_elsewhere(const std::string& path) {

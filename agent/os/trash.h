@@ -10,11 +10,12 @@ namespace hai {
 
 class Trash {
  public:
-  // `folder` is made when something is taken. What an agent before has left in it is deleted.
+  // Makes `folder`, and deletes what an agent before has left in it.
   Trash(Loop& loop, std::string folder);
 
-  // The folder at `path`, on the file system of the trash, is not there any more when this returns.
-  // What cannot be deleted then is tried again with the next one, and by the next agent.
+  // The folder at `path`, on the file system of the trash, is not there any more when this returns,
+  // unless it cannot be moved: then some time later. What cannot be deleted is tried again with the
+  // next one, and by the next agent.
   void take(const std::string& path);
   // Of another file system: deleted some time later.
   void take_elsewhere(const std::string& path);

@@ -38,8 +38,10 @@ bool own_like(int file, const std::string& path) {
   struct stat wanted {};
   struct stat is {};
   if (path.empty() || ::stat(path.c_str(), &wanted) != 0 || ::fstat(file, &is) != 0) return true;
-  return (wanted.st_uid == is.st_uid && wanted.st_gid == is.st_gid) ||
-         ::fchown(file, wanted.st_uid, wanted.st_gid) == 0;
+  const bool is_own = wanted.st_uid == is.st_uid;
+  if (is_own && wanted.st_gid == is.st_gid) return true;
+  // To a group that is not one's own only root may give: its owner reads it without.
+  return ::fchown(file, wanted.st_uid, wanted.st_gid) == 0 || is_own;
 }
 
 Status replace_file(const std::string& path, const std::string& text, mode_t mode,

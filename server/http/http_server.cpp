@@ -110,7 +110,8 @@ struct HttpServer::Impl {
     oldest->close();
   }
 
-  // What a handler has not foreseen ends its connection, which goes no further, and no server.
+  // What a handler has not foreseen ends no server. Its connection goes no further, and is closed
+  // by its client, or when room is made.
   void run() {
     for (;;) {
       try {

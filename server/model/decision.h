@@ -26,6 +26,9 @@ class Decision {
     Event event{state_.last_seq() + 1, now_, actor_, std::move(body)};
     state_.apply(event);
     text_bytes_ += hai::text_bytes(event.body);
+    if (const auto* edited = std::get_if<JobEdited>(&event.body)) {
+      text_bytes_ += hai::text_bytes(*state_.find(edited->job)->spec);  // its row is written anew
+    }
     events_.push_back(std::move(event));
   }
 

@@ -19,7 +19,7 @@ std::string elsewhere(const SetupPlan& plan) {
 // Of one that has not the cluster's name.
 std::string by_context(const SetupPlan& plan, const SignedIn& signed_in) {
   if (signed_in.context.empty() || signed_in.context == plan.config.cluster) return "";
-  return fmt::format(", by the context {} ({} is that of other servers)", signed_in.context,
+  return fmt::format(", by the context {} ({} has none of these addresses)", signed_in.context,
                      plan.config.cluster);
 }
 

@@ -65,7 +65,7 @@ Status claim(const SetupPlan& plan, bool is_adopted) {
   return run_as(plan.user, mark, kAsk).status();
 }
 
-// Schema, and the mark by the same rule as before.
+// Schema, and the mark once more, by the rule of claim_database().
 Status fill_database(const SetupPlan& plan, bool is_adopted, std::vector<std::string>& said) {
   const auto migrate_and_mark = [&]() -> Result<std::string> {
     const Result<MigrateResult> done = migrate(plan.config.conninfo);

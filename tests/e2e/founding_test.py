@@ -104,7 +104,7 @@ echo 'hai:x:64997:64997::/nonexistent:/bin/false' >> /etc/passwd
              *look, "--context fire-2 whoami", f"init - --url https://{first} {ca}", token,
              *look, f"init - --url https://{first} --url https://{second} {ca}", token],
         )  # fmt: skip
-        where = ", by the context fire-2 (fire is that of other servers).\n"
+        where = ", by the context fire-2 (fire has none of these addresses).\n"
         self.assertIn("`hai` works here" + where, done.stdout)
         self.assertIn("asks it as well" + where, done.stdout)
 

@@ -107,10 +107,13 @@ class WhoseDumpTest(unittest.TestCase):
         fire, other = self.create("fire"), self.create("other")
         old_name = self.dumps / "hai-20260101T000000.000000Z.dump"
         shutil.copy(fire, old_name)
-        for dump, whose in ((fire, "it's fire (0f1e2d3c)"), (old_name, "it's fire"), (other, "none that it names")):
+        for dump in (fire, old_name):
             said = self.backup("ice", "restore", dump, "--replace", code=1)
-            self.assertIn(f"the cluster of this dump is {whose}", said)
+            self.assertIn("the cluster of this dump is it's fire (0f1e2d3c)", said)
             self.assertIn("that of the database ice (a0b1c2d3)", said)
+        said = self.backup("ice", "restore", other, "--replace", code=1)
+        self.assertIn("this dump names no cluster", said)
+        self.assertIn("if it is of ice (a0b1c2d3), say --of-another-cluster", said)
         self.assertEqual(self.thing("ice"), "ice")
         self.backup("fire", "restore", old_name, "--replace")
         self.backup("other", "restore", other, "--replace")
@@ -288,6 +291,13 @@ class RestoreToAgainTest(unittest.TestCase):
         (second,) = set(self.database.data.glob("main.before-*")) - {first}
         self.assertTrue((second / "made-otherwise").exists())
         self.assertIn(f"kept what was there: {second}", said)
+        # Of a restore that came to its moment under somebody else's hands only the marker is left.
+        (self.data / "hai-restoring").write_text(first.name)
+        (self.data / "went-on").write_text("")
+        time.sleep(1.1)
+        self.restore(self.moment)
+        (third,) = set(self.database.data.glob("main.before-*")) - {first, second}
+        self.assertTrue((third / "went-on").exists())
 
 
 if __name__ == "__main__":

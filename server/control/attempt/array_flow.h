@@ -11,6 +11,8 @@ namespace hai {
 void decide_arrays(Decision& decision);
 // The same of one. At most `tasks_max` are made.
 void advance_array(Decision& decision, JobId array, int tasks_max);
+// For a sentence: rounded up.
+constexpr int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 // How many are made with a submit or an edit of one.
 int tasks_at_submit(const JobSpec& spec);
 

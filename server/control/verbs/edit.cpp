@@ -77,6 +77,20 @@ Status check_edit(const Decision& decision, const Meant& meant, const EditJob& c
   return check_may_make(decision, meant);
 }
 
+constexpr int64_t kEditTextBytes = 16 << 20;
+
+// All of its unfinished tasks are stored anew with it, each with its whole spec.
+Status check_size(const ClusterState& state, const Job& array, const EditJob& command) {
+  if (!command.timeout && !command.tags && !command.node_count && !command.begin_at) return ok();
+  const auto tasks = static_cast<int64_t>(state.unfinished_tasks(array.id).size());
+  const int64_t bytes = tasks * text_bytes(*array.spec);
+  if (bytes <= kEditTextBytes) return ok();
+  return resource_exhausted(
+      "job {}: its {} unfinished tasks would be stored anew with their environments, {} MiB, "
+      "allowed is {}: edit them one by one, as {}_INDEX",
+      array.id.value, tasks, mebibytes(bytes), mebibytes(kEditTextBytes), array.id.value);
+}
+
 // The same of the tasks that are made, as far as it may still change; those still to come are made
 // of the array's spec. Tasks that refuse it are left as they are.
 void edit_tasks(Decision& decision, JobId array, EditJob command, const Actor& actor) {
@@ -96,6 +110,8 @@ Result<CommandReply> decide(Decision& decision, const EditJob& command, const Ac
   const Result<Meant> meant = find_controllable_task(decision.state(), actor, command.job);
   if (!meant.is_ok()) return meant.status();
   RETURN_IF_ERROR(check_edit(decision, meant.value(), command));
+  if (meant.value().job->is_array() && !meant.value().task)
+    RETURN_IF_ERROR(check_size(decision.state(), *meant.value().job, command));
   const Job& job = made(decision, meant.value());
   const JobId id = job.id;
   CommandReply reply{id, job.spec->name, changes_text(command)};

@@ -248,7 +248,7 @@ Status check_size(const ClusterState& state, const std::vector<ArrayTask>& tasks
   return resource_exhausted(
       "depends_on: the {} tasks that it names and that are not made yet would store {} MiB with "
       "their environments, at most {} at once: name fewer, or their array",
-      tasks.size(), bytes >> 20, kTaskTextBytes >> 20);
+      tasks.size(), mebibytes(bytes), mebibytes(kTaskTextBytes));
 }
 
 }  // namespace

@@ -168,6 +168,7 @@ TEST_F(ArchiveTest, DiesAnywhereAndLosesNothing) {
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
+    wait_until_unlocked();
     const LedgerReport report = verified();
     EXPECT_EQ(report.digest, whole_.digest);
     EXPECT_EQ(report.jobs, whole_.jobs);

@@ -62,6 +62,7 @@ class AuditArchiveTest : public AuditFixture {
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << status;
+    wait_until_unlocked();
   }
   std::string file(int first, int last) const {
     return fmt::format("{}/hai-test-{:012}-{:012}-audit.jsonl.gz", dir_, first, last);

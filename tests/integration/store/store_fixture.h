@@ -12,6 +12,7 @@
 #include "common/asio_loop.h"
 #include "server/store/history.h"
 #include "server/store/migrate.h"
+#include "server/store/pg_session.h"
 #include "server/store/pg_store.h"
 #include "server/store/verify.h"
 #include "tests/support/private_postgres.h"
@@ -51,6 +52,19 @@ class StoreFixture : public testing::Test {
     loop_.cancel(timer);
     EXPECT_TRUE(got.has_value()) << "no answer";
     return got;
+  }
+  // Until PostgreSQL has noticed that who held a lock of his own there was killed.
+  void wait_until_unlocked() {
+    PgSession session({.conninfo = conninfo_});
+    const MonoTime end = loop_.now() + 30s;
+    const auto is_locked = [&] {
+      return session
+                 .run(
+                     "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND database ="
+                     " (SELECT oid FROM pg_database WHERE datname = current_database())")
+                 .size() > 0;
+    };
+    while (is_locked() && loop_.now() < end) continue;
   }
   Result<Term> acquire(Store& store, Duration lease = 30s) {
     return *wait<Result<Term>>([&](auto done) { store.acquire(lease, {}, done); });

@@ -48,6 +48,16 @@ TEST_F(TrashTest, WhatIsTakenIsGoneAtOnceAndDeletedSoon) {
   wait_until_empty();
 }
 
+TEST_F(TrashTest, WithoutItsFolderItDeletesAllTheSame) {
+  std::ofstream(root_ / "trash") << "in the way";
+  const std::filesystem::path folder = fill("a");
+  Trash trash(loop_, root_ / "trash");
+  trash.take(folder);
+  const MonoTime end = loop_.now() + 30s;
+  while (std::filesystem::exists(folder) && loop_.now() < end) continue;
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
 TEST_F(TrashTest, WhatAnAgentBeforeHasLeftIsDeleted) {
   fill("trash/left");
   const Trash trash(loop_, root_ / "trash");

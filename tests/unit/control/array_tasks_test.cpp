@@ -180,6 +180,29 @@ TEST(ArrayTasks, OfLargeSpecsAreNotNamedByTheDozen) {
   EXPECT_EQ(task(c, id, 509).state, JobState::queued);
 }
 
+// An edit writes the rows of all unfinished tasks anew, each with its whole spec.
+TEST(ArrayTasks, OfLargeSpecsAreNotEditedAllAtOnce) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const auto large = job("sweep").array("0-999").environment("LARGE", std::string(256 << 10, 'x'));
+  const JobId id = submit(c, large);
+  const std::string array = std::to_string(id.value);
+  ASSERT_TRUE(c.decide(EditJob{.job = array, .timeout = 2h}).is_ok());
+  for (int i = 0; i < 6; ++i) tick(c);
+  const size_t before = c.events().size();
+  const Status refused = c.decide(EditJob{.job = array, .timeout = 3h}).status();
+  EXPECT_EQ(refused.code(), Code::resource_exhausted);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("edit them one by one"));
+  EXPECT_EQ(c.events().size(), before) << "nothing was changed";
+  EXPECT_TRUE(c.decide(EditJob{.job = array, .array_limit = 500}).is_ok()) << "of the array alone";
+  int64_t bytes = 0;
+  c.decide_with([&](Decision& decision) {
+    const EditJob one{.job = name(id, 3), .timeout = 3h};
+    EXPECT_TRUE(decide(decision, one, Actor{.user = "ann"}).is_ok());
+    bytes = decision.text_bytes();
+  });
+  EXPECT_GT(bytes, 256 << 10) << "a turn of many such ends";
+}
+
 TEST(ArrayTasks, ThoseMadeEarlyAreCountedOnce) {
   Cluster c = cluster(nodes(1, gpus(8)));
   const JobId id = submit(c, job("sweep").gpus(1).array("0-8:2%1"));

@@ -161,7 +161,7 @@ TEST(NextSteps, NameTheContextIfItIsNotCalledAsTheCluster) {
   SignedIn done{.is_in = true, .context = "fire"};
   EXPECT_THAT(next_steps(plan, true, "", done), HasSubstr("`hai` works here.\n"));
   done.context = "fire-2";
-  const std::string said = ", by the context fire-2 (fire is that of other servers).\n";
+  const std::string said = ", by the context fire-2 (fire has none of these addresses).\n";
   EXPECT_THAT(next_steps(plan, true, "", done), HasSubstr("`hai` works here" + said));
   EXPECT_THAT(next_steps_beside(plan, "b:7700", done), HasSubstr("asks it as well" + said));
 }
