@@ -1,9 +1,9 @@
 #pragma once
 // The folder of an authority: ca.crt, ca.key, and the pairs it has issued, NAME.crt and NAME.key.
 // Keys have mode 0600 and the owner of ca.key, the server's user, whoever makes them; no pair is
-// ever written over: a key that is gone is gone for good. While
-// the authority is changed, ca.crt has two certificates, that of the new one first, and the old
-// one's key and certificate lie beside as ca-old.key and ca-old.crt.
+// ever written over: a key that is gone is gone for good. While the authority is changed, ca.crt
+// has two certificates, that of the new one first, and the old one's key and certificate lie beside
+// as ca-old.key and ca-old.crt.
 
 #include <string>
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import stat
 import subprocess
+import unittest
 
 from cluster import Cluster, eventually, programs
 from servers import Database, free_port
@@ -165,3 +166,19 @@ class Site(Cluster):
         )
         told = log.read_text().splitlines() if log.exists() else []
         return done, told, machine / "etc" / "hai"
+
+
+@unittest.skipUnless(os.geteuid() == 0, "makes files and databases for other users: needs root")
+class SiteTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = Site()
+        cls.addClassCleanup(cls.site.close)
+
+    def setUp(self):
+        self.addCleanup(self.site.clean)
+
+    def refused(self, done, sentence, code=1):
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertIn(sentence, done.stderr)
+        self.assertEqual(done.stdout, "")

@@ -3,12 +3,11 @@ root has signed in at, and whom the server runs as."""
 
 import concurrent.futures
 import json
-import os
 import re
 import subprocess
 import unittest
 
-from bare_site import USER, Site
+from bare_site import USER, SiteTest
 from cluster import eventually, programs
 from servers import postgres_folder
 
@@ -23,21 +22,7 @@ esac
 """
 
 
-@unittest.skipUnless(os.geteuid() == 0, "makes files and databases for other users: needs root")
-class FoundingTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.site = Site()
-        cls.addClassCleanup(cls.site.close)
-
-    def setUp(self):
-        self.addCleanup(self.site.clean)
-
-    def refused(self, done, sentence, code=1):
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.assertIn(sentence, done.stderr)
-        self.assertEqual(done.stdout, "")
-
+class FoundingTest(SiteTest):
     def test_of_two_at_once_one_gets_the_database(self):
         site = self.site
         sql = site.database.sql

@@ -135,8 +135,8 @@ class WhoseDumpTest(unittest.TestCase):
         self.backup("empty", "restore", dump)
 
 
-class RestoreToTest(unittest.TestCase):
-    """What `restore --to` refuses before it touches anything. It is played whole in tests/e2e/ha_store."""
+class OfOtherUsers(unittest.TestCase):
+    """A folder and the program where other users may read them."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -144,7 +144,14 @@ class RestoreToTest(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
         self.root.chmod(0o755)
         self.program = self.root / "hai-backup"
-        shutil.copy(PROGRAM, self.program)  # where other users may read it
+        shutil.copy(PROGRAM, self.program)
+
+
+class RestoreToTest(OfOtherUsers):
+    """What `restore --to` refuses before it touches anything. It is played whole in tests/e2e/ha_store."""
+
+    def setUp(self):
+        super().setUp()
         self.data = self.root / "data"
         self.data.mkdir()
         (self.root / "pgbackrest.conf").write_text(f"[hai]\npg1-path={self.data}\n")
@@ -185,17 +192,12 @@ class RestoreToTest(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("pgbackrest"), "needs pgbackrest: deploy/install_packages.sh --tests")
-class RestoreToAgainTest(unittest.TestCase):
+class RestoreToAgainTest(OfOtherUsers):
     """A `restore --to` that did not come to its end, and the next one."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
-        self.root.chmod(0o755)
+        super().setUp()
         self.user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
-        self.program = self.root / "hai-backup"
-        shutil.copy(PROGRAM, self.program)  # where other users may read it
         config = self.root / "pgbackrest.conf"
         self.path = self.root / "programs"
         for each in ("repository", "log", "lock", "programs"):

@@ -9,25 +9,11 @@ import shutil
 import subprocess
 import unittest
 
-from bare_site import USER, Site
+from bare_site import USER, SiteTest
 from cluster import eventually, programs
 
 
-@unittest.skipUnless(os.geteuid() == 0, "makes files and databases for other users: needs root")
-class SetupTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.site = Site()
-        cls.addClassCleanup(cls.site.close)
-
-    def setUp(self):
-        self.addCleanup(self.site.clean)
-
-    def refused(self, done, sentence, code=1):
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.assertIn(sentence, done.stderr)
-        self.assertEqual(done.stdout, "")
-
+class SetupTest(SiteTest):
     def test_from_nothing_to_a_job_on_a_node(self):
         site = self.site
         said = site.set_up("--admin", "boss")

@@ -1,6 +1,10 @@
 // How ranks end: the whole tree, suspends, leases; and what programs can say by their socket.
 
+#include <sys/resource.h>
+
 #include "agent/os/cgroup.h"
+#include "agent/os/rank_leftovers.h"
+#include "agent/os/shim_process.h"
 #include "agent/shim/login_door.h"
 #include "tests/unit/agent/os_rank_fixture.h"
 
@@ -8,6 +12,22 @@ namespace hai {
 namespace {
 
 using testing::HasSubstr;
+
+// It must not be reported as ended, and started elsewhere, while it may run.
+TEST(RankLeftovers, OfWhomNobodyCanBeLookedForAreNotGone) {
+  RankDirectory directory{.path = testing::TempDir() + "/no-such-rank"};
+  EXPECT_FALSE(is_shim_alive(directory));
+  EXPECT_TRUE(kill_leftovers({.job_socket = "/no-such-socket", .cgroups = {}}));
+  rlimit kept{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &kept), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = kept.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool is_alive = is_shim_alive(directory);
+  const bool is_gone = kill_leftovers({.job_socket = "/no-such-socket", .cgroups = {}});
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &kept), 0);
+  EXPECT_TRUE(is_alive) << "nothing can be opened: that is not known";
+  EXPECT_FALSE(is_gone);
+}
 
 // Children in sessions of their own, orphaned, one of them deaf to SIGTERM. Goes on when all are
 // there.

@@ -25,6 +25,11 @@ class TrashTest : public testing::Test {
     for (int i = 0; i < 500; ++i) std::ofstream(folder / "deep" / std::to_string(i)) << "x";
     return folder;
   }
+  void wait_until_gone(const std::filesystem::path& folder) const {
+    const MonoTime end = loop_.now() + 30s;
+    while (std::filesystem::exists(folder) && loop_.now() < end) continue;
+    EXPECT_FALSE(std::filesystem::exists(folder));
+  }
   void wait_until_empty() const {
     const MonoTime end = loop_.now() + 30s;
     while (!std::filesystem::is_empty(root_ / "trash") && loop_.now() < end) continue;
@@ -53,9 +58,7 @@ TEST_F(TrashTest, WithoutItsFolderItDeletesAllTheSame) {
   const std::filesystem::path folder = fill("a");
   Trash trash(loop_, root_ / "trash");
   trash.take(folder);
-  const MonoTime end = loop_.now() + 30s;
-  while (std::filesystem::exists(folder) && loop_.now() < end) continue;
-  EXPECT_FALSE(std::filesystem::exists(folder));
+  wait_until_gone(folder);
 }
 
 TEST_F(TrashTest, WhatAnAgentBeforeHasLeftIsDeleted) {
@@ -66,13 +69,9 @@ TEST_F(TrashTest, WhatAnAgentBeforeHasLeftIsDeleted) {
 
 TEST_F(TrashTest, ElsewhereIsDeletedSoon) {
   const std::filesystem::path folder = fill("socket");
-  {
-    Trash trash(loop_, root_ / "trash");
-    trash.take_elsewhere(folder);
-    const MonoTime end = loop_.now() + 30s;
-    while (std::filesystem::exists(folder) && loop_.now() < end) continue;
-  }
-  EXPECT_FALSE(std::filesystem::exists(folder));
+  Trash trash(loop_, root_ / "trash");
+  trash.take_elsewhere(folder);
+  wait_until_gone(folder);
 }
 
 }  // namespace
