@@ -30,8 +30,8 @@ struct ServerConfig {
   ServerAddresses advertise;  // where others reach this server; "" = they are not told
   // The dashboard's folder; "" = the one beside the program if it is there, "none" = no dashboard.
   std::string web_root;
-  // Without a dashboard, "/" shows totals, nodes and jobs to anybody who reaches the port.
-  bool status_page = true;
+  // Without a dashboard, "/" shows totals and nodes to anybody who reaches the port.
+  bool status_page = false;
   std::string conninfo;
   bool migrate_on_start = false;
   std::string admin_user;

@@ -63,6 +63,7 @@ secrets:
 {}logs:
   store: {}
 migrate_on_start: true
+status_page: true
 default_quota_nodes: unlimited
 streams_per_user: 20000
 knobs:

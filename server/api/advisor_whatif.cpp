@@ -11,6 +11,7 @@
 #include "server/api/text_limits.h"
 #include "server/control/verbs/decide.h"
 #include "server/control/verbs/dependencies.h"
+#include "server/model/find_job.h"
 #include "server/plan/snapshot.h"
 
 namespace hai {
@@ -128,19 +129,25 @@ Status prepare(Change& change) {
   return ok();
 }
 
-// Jobs that the change names: they must be in the copy.
-std::vector<JobId> named_jobs(const ClusterState& state, const Actor& actor, const Change& change) {
-  std::vector<JobId> jobs;
+// Jobs that the change names must be in the copy, and the arrays whose tasks it may make.
+SnapshotOptions options_for(const ClusterState& state, const Actor& actor, const Change& change,
+                            size_t waiting_max) {
+  SnapshotOptions options{.waiting_max = waiting_max, .secrets_of = actor.user};
   auto add = [&](const std::string& name) {
-    Result<const Job*> job = find_controllable(state, as_admin(actor), name);
-    if (job.is_ok()) jobs.push_back(job.value()->id);
+    const Job* job = find_job(state, actor.user, name);
+    const std::optional<ArrayTask> task = parse_array_task(name);
+    if (job == nullptr && task) job = state.find(task->array);  // it is still to come
+    if (job == nullptr) return;
+    options.also.push_back(job->id);
+    if (job->is_array()) options.arrays.push_back(job->id);
+    if (job->array_task) options.also.push_back(job->array_task->array);
   };
   if (const auto* priority = std::get_if<PriorityChange>(&change)) add(priority->job);
   if (const auto* submit = std::get_if<SubmitChange>(&change)) {
-    for (JobId same : state.all_unfinished(actor.user, submit->spec.name)) jobs.push_back(same);
+    options.also = state.all_unfinished(actor.user, submit->spec.name);
     for (const std::string& job : dependency_jobs(submit->spec)) add(job);
   }
-  return jobs;
+  return options;
 }
 
 // Whom the change names must be somebody's whose jobs one sees.
@@ -238,9 +245,7 @@ void Advisor::try_submit(const Caller& caller, const SubmitChange& submit,
         }
         const UnixTime now = loop_.wall_now();
         ClusterState copy(copy_for_planning(context.state, controller_.knobs(), now,
-                                            {.waiting_max = 0,
-                                             .also = named_jobs(context.state, actor, change),
-                                             .secrets_of = actor.user}));
+                                            options_for(context.state, actor, change, 0)));
         Decision decision(copy, controller_.knobs(), now);
         const auto& tried = std::get<SubmitChange>(change);
         done(decide(decision, SubmitJob{tried.spec, "", tried.history}, actor));
@@ -275,9 +280,7 @@ void Advisor::think_what_if(const Caller& caller, Change change, Done<WhatIfView
         thought->knobs = controller_.knobs();
         thought->now = loop_.wall_now();
         thought->stored = copy_for_planning(context.state, thought->knobs, thought->now,
-                                            {.waiting_max = kWaitingMax,
-                                             .also = named_jobs(context.state, actor, change),
-                                             .secrets_of = actor.user});
+                                            options_for(context.state, actor, change, kWaitingMax));
         thought->run_times = estimates_.run_times();
         thought->actor = actor;
         thought->sight = sight;

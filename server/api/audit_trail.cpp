@@ -116,11 +116,21 @@ AuditTrail::Rule AuditTrail::rule_of(AuditEntry& entry, bool is_submit) {
   if (is_submit) {
     return {.key = fmt::format("submit\n{}\n{}", entry.user, entry.token), .length = kSubmitWindow};
   }
-  if (only_reads(entry.call)) {
-    return {.key = fmt::format("read\n{}\n{}\n{}\n{}", entry.user, entry.token, entry.call,
-                               entry.target)};
-  }
+  if (only_reads(entry.call)) return rule_of_read(entry);
   return {};
+}
+
+// Whoever reads more kinds of things than his share loses his own names by it, and nobody else's.
+AuditTrail::Rule AuditTrail::rule_of_read(AuditEntry& entry) const {
+  Rule rule{
+      .key = fmt::format("read\n{}\n{}\n{}\n{}", entry.user, entry.token, entry.call, entry.target),
+      .reader = entry.user};
+  if (windows_.contains(rule.key)) return rule;
+  const auto own = reads_of_.find(entry.user);
+  const bool has_share = own == reads_of_.end() || own->second < kReadsOfOneMax;
+  if (has_share && reads_ < kReadsMax) return rule;
+  entry.token = entry.address = entry.target = kMany;
+  return {.key = fmt::format("read\n{}\n{}", entry.user, entry.call)};
 }
 
 void AuditTrail::merge(const Rule& rule, AuditEntry entry, const std::optional<int64_t>& job) {
@@ -132,7 +142,8 @@ void AuditTrail::merge(const Rule& rule, AuditEntry entry, const std::optional<i
     if (found == windows_.end()) found = windows_.try_emplace("").first;
   } else if (found == windows_.end()) {
     found = windows_.try_emplace(rule.key).first;
-    if (rule.key.starts_with(kStranger)) ++strangers_;
+    found->second.reader = rule.reader;
+    count_window(found->first, found->second);
   }
   Window& window = found->second;
   if (window.length == Duration(0)) {
@@ -151,6 +162,21 @@ void AuditTrail::merge(const Rule& rule, AuditEntry entry, const std::optional<i
   window.latest = std::move(entry);
 }
 
+void AuditTrail::count_window(const std::string& key, const Window& window) {
+  if (key.starts_with(kStranger)) ++strangers_;
+  if (window.reader.empty()) return;
+  ++reads_;
+  ++reads_of_[window.reader];
+}
+
+void AuditTrail::discount_window(const std::string& key, const Window& window) {
+  if (key.starts_with(kStranger)) --strangers_;
+  if (window.reader.empty()) return;
+  --reads_;
+  const auto own = reads_of_.find(window.reader);
+  if (--own->second == 0) reads_of_.erase(own);
+}
+
 void AuditTrail::push(AuditEntry entry) {
   if (queue_.size() + in_flight_.size() < kQueueMax) return queue_.push_back(std::move(entry));
   if (lost_++ == lost_told_) {
@@ -167,7 +193,7 @@ void AuditTrail::close_windows(bool all) {
     // A clock that was set back ends it, too.
     const bool is_over = all || now >= window.end || now + window.length < window.end;
     if (is_over && window.more == 0) {
-      if (it->first.starts_with(kStranger)) --strangers_;
+      discount_window(it->first, window);
       it = windows_.erase(it);
       continue;
     }

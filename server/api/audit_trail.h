@@ -46,6 +46,8 @@ class AuditTrail {
   static constexpr size_t kStrangersMax = 1'000;  // pairs of machine and result; the others are "*"
   static constexpr size_t kWindowsMax =
       20'000;  // strangers' and others'; what is beyond is one, of "*"
+  static constexpr size_t kReadsMax = 10'000;    // windows of reads, so that others find place
+  static constexpr size_t kReadsOfOneMax = 500;  // of these of a user; his others are one a call
   static constexpr int kRefusalsPerMinute = 60;  // of a user and call, one by one
   static constexpr size_t kDetailBytesMax = 200;
   static constexpr Duration kWindow = 60s;
@@ -75,6 +77,7 @@ class AuditTrail {
     std::string key;  // "" = each is an entry
     int one_by_one = 1;
     Duration length = kWindow;
+    std::string reader = {};  // whose share of the windows it takes; "" = nobody's
   };
   struct Window {
     int told = 0;      // one by one
@@ -84,12 +87,16 @@ class AuditTrail {
     int64_t last_job = 0;
     Duration length{0};
     UnixTime end{};
+    std::string reader;  // of its rule
   };
 
   void take(const AuditedCall& call, const AuditOutcome& outcome);
   // With the mutex.
   Rule rule_of(AuditEntry& entry, bool is_submit);
+  Rule rule_of_read(AuditEntry& entry) const;
   void merge(const Rule& rule, AuditEntry entry, const std::optional<int64_t>& job);
+  void count_window(const std::string& key, const Window& window);
+  void discount_window(const std::string& key, const Window& window);
   void push(AuditEntry entry);
   void close_windows(bool all);
   static AuditEntry sum_of(Window& window);
@@ -116,7 +123,9 @@ class AuditTrail {
   bool is_awake_ = false;  // look() is on its way
   bool is_timed_ = false;  // it comes again by itself
   std::map<std::string, Window> windows_;
-  size_t strangers_ = 0;  // of the windows
+  size_t strangers_ = 0;                    // of the windows
+  size_t reads_ = 0;                        // of the windows
+  std::map<std::string, size_t> reads_of_;  // of these, by user
   std::deque<AuditEntry> queue_;
   std::vector<AuditEntry> in_flight_;
   int64_t lost_ = 0;  // so far

@@ -6,17 +6,12 @@
 #include <map>
 
 #include "common/count_of.h"
+#include "common/whole_number.h"
 #include "proto/json/json_plan.h"
+#include "server/model/job.h"
 
 namespace hai {
 namespace {
-
-template <typename Names>
-std::string targets_of(std::string_view kind, const Names& names) {
-  std::vector<std::string> targets;
-  for (const std::string& name : names) targets.push_back(audit_target(kind, name));
-  return audit_targets(targets);
-}
 
 // "stop", as people say it.
 template <typename Request>
@@ -82,15 +77,27 @@ std::string audit_targets(const std::vector<std::string>& targets) {
 
 namespace audit {
 
+std::string job_target(std::string_view job) {
+  if (const auto id = whole_number<int64_t>(job)) return audit_target("job", std::to_string(*id));
+  if (const auto task = parse_array_task(job)) {
+    return audit_target("job", fmt::format("{}_{}", task->array.value, task->index));
+  }
+  return audit_target("job", job);
+}
+
 // Its name, until it has a number.
 std::string target_of(const v1::SubmitJobRequest& request) {
   return audit_target("job", request.spec().name());
 }
 std::string target_of(const v1::ControlJobRequest& request) {
-  return targets_of("job", request.jobs());
+  std::vector<std::string> targets;
+  for (const std::string& job : request.jobs()) targets.push_back(job_target(job));
+  return audit_targets(targets);
 }
 std::string target_of(const v1::ControlNodeRequest& request) {
-  return targets_of("node", request.nodes());
+  std::vector<std::string> targets;
+  for (const std::string& node : request.nodes()) targets.push_back(audit_target("node", node));
+  return audit_targets(targets);
 }
 std::string target_of(const v1::CloseIncidentRequest& request) {
   return audit_target("incident", std::to_string(request.id()));

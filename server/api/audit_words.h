@@ -10,11 +10,14 @@ namespace hai {
 
 namespace audit {
 
+// A job as it was asked for; one of a number in one way, however many zeros it was given.
+std::string job_target(std::string_view job);
+
 // What stands in the fields that requests share; what is otherwise named has its own below.
 template <typename Request>
 std::string target_of(const Request& request) {
   if constexpr (requires { request.job(); }) {
-    return audit_target("job", request.job());
+    return job_target(request.job());
   } else if constexpr (requires { request.owner(); }) {
     return audit_target("quota", request.owner());
   } else if constexpr (requires { audit_target("user", request.user()); }) {

@@ -5,8 +5,8 @@
 namespace hai {
 
 ByteShare::Left ByteShare::refilled(Left left, UnixTime now) const {
-  const Duration passed = std::clamp<Duration>(now - left.at, Duration(0), kRefillTime);
-  const double share = static_cast<double>(passed.count()) / Duration(kRefillTime).count();
+  const Duration passed = std::clamp<Duration>(now - left.at, Duration(0), refill_time_);
+  const double share = static_cast<double>(passed.count()) / refill_time_.count();
   left.bytes = std::min(bytes_max_, left.bytes + static_cast<int64_t>(share * bytes_max_));
   left.at = now;
   return left;
@@ -21,7 +21,7 @@ std::optional<Duration> ByteShare::take(const std::string& user, int64_t bytes, 
   Left left = left_of(user, now);
   if (left.bytes < bytes) {
     const double share = static_cast<double>(bytes - left.bytes) / bytes_max_;
-    const auto seconds = static_cast<int64_t>(share * 3'600) + 1;
+    const auto seconds = static_cast<int64_t>(share * static_cast<double>(refill_time_ / 1s)) + 1;
     return seconds * 1s;
   }
   left.bytes -= bytes;

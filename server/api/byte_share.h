@@ -12,11 +12,11 @@ namespace hai {
 
 class ByteShare {
  public:
-  static constexpr Duration kRefillTime = 1h;   // from nothing to all
   static constexpr size_t kPeopleMax = 10'000;  // of whom it remembers what they have left
 
-  // Each person has `bytes_max` at once.
-  explicit ByteShare(int64_t bytes_max) : bytes_max_(bytes_max) {}
+  // Each person has `bytes_max` at once, and `refill_time` after he had nothing left.
+  explicit ByteShare(int64_t bytes_max, Duration refill_time = 1h)
+      : bytes_max_(bytes_max), refill_time_(refill_time) {}
 
   // Takes the bytes from what the person has left; else says for how long to wait for them.
   // `bytes` is at most bytes_max.
@@ -33,6 +33,7 @@ class ByteShare {
   Left refilled(Left left, UnixTime now) const;
 
   const int64_t bytes_max_;
+  const Duration refill_time_;
   std::map<std::string, Left> people_;  // who is not here has all
 };
 

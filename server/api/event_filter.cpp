@@ -71,7 +71,8 @@ bool is_program_word(const EventBody& body) {
 
 std::string job_owner(const ClusterState& state, const EventBody& body) {
   if (const auto* submitted = std::get_if<JobSubmitted>(&body)) return submitted->user;
-  const Job* job = state.find(job_of(body));
+  const auto* opened = std::get_if<IncidentOpened>(&body);
+  const Job* job = state.find(opened == nullptr ? job_of(body) : job_of_incident(opened->subject));
   return job == nullptr ? "" : job->user;
 }
 

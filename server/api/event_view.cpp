@@ -324,6 +324,12 @@ std::optional<EventBody> row_of(const EventBody& body) {
     return without(*again, &JobRequeued::reason);
   if (const auto* again = std::get_if<JobReopened>(&body))
     return without(*again, &JobReopened::reason);
+  if (const auto* opened = std::get_if<IncidentOpened>(&body)) {
+    if (!job_of_incident(opened->subject)) return std::nullopt;
+    IncidentOpened row = *opened;
+    row.summary = row_of_hang(row.summary);
+    return row;
+  }
   return std::nullopt;
 }
 

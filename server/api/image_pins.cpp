@@ -9,7 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
 
+#include "common/log.h"
 #include "common/machine/skopeo.h"
 #include "common/machine/spawn.h"
 #include "common/unique_fd.h"
@@ -86,17 +90,59 @@ Status no_answer(const std::string& registry, Duration patience) {
 struct Asked {
   Result<std::string> pinned;
   bool was_silent = false;
+  std::string said = "";  // by skopeo, where that is for the log alone
 };
+
+struct Refusal {
+  std::string_view phrase;  // in what skopeo says; with a space, so that no name of an image has it
+  std::string_view told;
+};
+// Those by which a registry shows that it is one.
+constexpr Refusal kUnknownImages[] = {{"manifest unknown", "manifest unknown"},
+                                      {"name unknown", "name unknown"},
+                                      {"name not known to registry", "name unknown"}};
+constexpr Refusal kForbiddenImages[] = {{"unauthorized: ", "unauthorized"},
+                                        {"denied: ", "denied"},
+                                        {": denied", "denied"},
+                                        {"resource is denied", "denied"},
+                                        {"toomanyrequests: ", "too many requests"}};
+
+std::optional<std::string_view> refusal_in(std::span<const Refusal> refusals,
+                                           std::string_view said) {
+  for (const Refusal& refusal : refusals) {
+    if (said.find(refusal.phrase) != std::string_view::npos) return refusal.told;
+  }
+  return std::nullopt;
+}
+
+Asked refused_by(const ImageName& image, const std::string& error) {
+  const std::string name = to_string(image);
+  std::optional<std::string_view> told = refusal_in(kUnknownImages, error);
+  if (told) {
+    return {not_found("resource.image: {}: {}, says its registry; check the name", name, *told)};
+  }
+  told = refusal_in(kForbiddenImages, error);
+  if (told) {
+    return {not_found(
+        "resource.image: {}: {}, says its registry; check the name, or ask an administrator what "
+        "the server may have there",
+        name, *told)};
+  }
+  return {
+      not_found("resource.image: {}: {} does not answer as a registry; check the name, or ask an "
+                "administrator: the server's log says why",
+                name, registry_of(image)),
+      false, complaint_of(error)};
+}
 
 // Of an image that is named by its digest only this is of use: that its registry has no such one.
 // What else goes wrong is the registry's trouble, and nodes may have the image already.
 Asked judge_pinned(const ImageName& image, const Output& output) {
   const std::string name = to_string(image);
   const bool was_silent = output.exit_code == kTooLate || output.exit_code == 128 + SIGKILL;
-  const bool is_unknown = output.error.find("manifest unknown") != std::string::npos ||
-                          output.error.find("name unknown") != std::string::npos;
+  const bool is_unknown = refusal_in(kUnknownImages, output.error).has_value();
   if (output.exit_code == 0 || was_silent || !is_unknown) return {name, was_silent};
-  return {not_found("resource.image: {}: {}", name, complaint_of(output.error))};
+  return refused_by(image, output.error);
 }
 
 Asked ask_registry(ImageName image, Duration patience) {
@@ -117,9 +163,7 @@ Asked ask_registry(ImageName image, Duration patience) {
   std::string digest = output.text;
   digest.erase(std::find_if(digest.begin(), digest.end(), [](char c) { return c <= ' '; }),
                digest.end());
-  if (output.exit_code != 0 || !is_image_digest(digest)) {
-    return {not_found("resource.image: {}: {}", name, complaint_of(output.error))};
-  }
+  if (output.exit_code != 0 || !is_image_digest(digest)) return refused_by(image, output.error);
   image.digest = digest;
   return {to_string(image)};
 }
@@ -165,8 +209,9 @@ void ImagePins::ask(const ImageName& image, const std::string& user) {
   const std::string key = to_string(image);
   const size_t worker = std::hash<std::string>()(registry_of(image)) % workers_.size();
   const bool is_taken = workers_[worker].post(
-      [this, key, image] {
-        loop_.post([this, key, image, asked = ask_registry(image, settings_.patience)] {
+      [this, key, image, user] {
+        loop_.post([this, key, image, user, asked = ask_registry(image, settings_.patience)] {
+          if (!asked.said.empty()) note_refusal(key, user, asked.said);
           if (asked.was_silent) {
             std::erase_if(silent_until_,
                           [this](const auto& each) { return !is_silent(each.first); });
@@ -181,6 +226,14 @@ void ImagePins::ask(const ImageName& image, const std::string& user) {
     answer(key, resource_exhausted(
                     "resource.image: too many images are asked for already; try again soon"));
   });
+}
+
+void ImagePins::note_refusal(const std::string& image, const std::string& user,
+                             const std::string& said) {
+  const std::optional<int64_t> left_out = refusals_.next();
+  if (!left_out) return;
+  log_warning("image_not_found",
+              {{"image", image}, {"user", user}, {"reason", said}, {"left_out", *left_out}});
 }
 
 void ImagePins::answer(const std::string& image, const Result<std::string>& pinned) {

@@ -1,7 +1,9 @@
 #pragma once
 // Which image a name stands for at the moment of a submit: asks the registry for its digest, with
 // skopeo(1), so that all ranks of a job, and all its attempts, run in the same. What a registry
-// said holds for half a minute: a thousand submits at once are one question.
+// said holds for half a minute: a thousand submits at once are one question. Whoever submits names
+// the host and port that the server asks, so that he is told no more of what is there than whether
+// a registry has the image.
 
 #include <array>
 #include <map>
@@ -11,6 +13,7 @@
 #include "common/image.h"
 #include "common/loop.h"
 #include "common/time.h"
+#include "server/api/log_limit.h"
 #include "server/api/question_worker.h"
 #include "server/api/source.h"
 
@@ -39,11 +42,13 @@ class ImagePins {
   };
   void ask(const ImageName& image, const std::string& user);
   void answer(const std::string& image, const Result<std::string>& pinned);
+  void note_refusal(const std::string& image, const std::string& user, const std::string& said);
   const Pinned* recent(const std::string& image) const;
   bool is_silent(const std::string& registry) const;
 
   Loop& loop_;
   Settings settings_;
+  LogLimit refusals_{10};
   std::map<std::string, Pinned> pinned_;
   std::map<std::string, MonoTime> silent_until_;  // registries that did not answer
   std::map<std::string, std::vector<Done<std::string>>> waiting_;

@@ -1,6 +1,8 @@
 // What waits, and how what runs uses its GPUs.
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/json/json_text.h"
 #include "server/api/answers.h"
@@ -105,6 +107,13 @@ std::vector<const RankLine*> shown_ranks(const UsageLines& usage,
   return shown;
 }
 
+// What programs say is not for who sees a row of the job; how busy its GPUs are is.
+UsageLines without_words(UsageLines usage) {
+  for (RankLine& rank : usage.ranks) std::ranges::fill(rank.steps, -1);
+  usage.metrics.clear();
+  return usage;
+}
+
 void fill_usage(const UsageLines& usage, int limit, v1::JobUsage& out) {
   const std::vector<StragglingRank> stragglers = find_stragglers(usage.ranks);
   for (const RankLine* line : shown_ranks(usage, stragglers, static_cast<size_t>(limit))) {
@@ -166,9 +175,11 @@ Prepared<v1::JobUsage> Operations::GetJobUsage(const v1::GetJobUsageRequest& req
     parts_.queries.find_job(
         caller, job, [this, attempt, limit, answer](const Result<Queries::FoundJob>& found) {
           if (!found.is_ok()) return answer(found.status());
-          answer(Fill<v1::JobUsage>(
-              [usage = parts_.observatory.usage().usage(found.value().job.id, attempt),
-               limit](v1::JobUsage& reply) { fill_usage(usage, limit, reply); }));
+          UsageLines usage = parts_.observatory.usage().usage(found.value().job.id, attempt);
+          if (found.value().seen < Seen::program) usage = without_words(std::move(usage));
+          answer(Fill<v1::JobUsage>([usage = std::move(usage), limit](v1::JobUsage& reply) {
+            fill_usage(usage, limit, reply);
+          }));
         });
   };
 }

@@ -163,6 +163,11 @@ namespace {
 IncidentView view_incident(const ClusterState& state, const Incident& incident,
                            const Sight& sight) {
   IncidentView view{incident, {}};
+  if (const JobId id = job_of_incident(incident.subject)) {
+    const Job* job = state.find(id);
+    const Seen seen = sight.of(job == nullptr ? "" : job->user);
+    if (seen < Seen::program) view.incident.summary = row_of_hang(incident.summary);
+  }
   view.incident.summary = sight.clean(std::move(view.incident.summary));
   for (IncidentNote& note : view.incident.notes) note.text = sight.clean(std::move(note.text));
   for (NodeId id : incident.nodes) {

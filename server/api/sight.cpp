@@ -15,7 +15,7 @@ constexpr std::string_view kOf = " of ";
 
 // A job's title at the beginning of a text.
 struct Title {
-  size_t number_end = 0;  // after "job 17"; 0 = there is none
+  size_t number_end = 0;  // after "job 17" or "job 17_3"; 0 = there is none
   size_t end = 0;
   std::string user;  // "" = it does not say
 };
@@ -23,8 +23,16 @@ struct Title {
 Title title_at(std::string_view text) {
   Title title;
   size_t at = kJob.size();
-  while (at < text.size() && is_digit(text[at])) ++at;
-  if (at == kJob.size() || !text.substr(at).starts_with(" (")) return title;
+  const auto skip_digits = [&] {
+    while (at < text.size() && is_digit(text[at])) ++at;
+  };
+  skip_digits();
+  if (at == kJob.size()) return title;
+  if (text.substr(at).starts_with('_')) {  // "17_3" is a task of an array
+    ++at;
+    skip_digits();
+  }
+  if (!text.substr(at).starts_with(" (")) return title;
   const size_t closing = text.find(')', at);
   if (closing == std::string_view::npos) return title;
   title.number_end = at;
@@ -99,6 +107,17 @@ std::string Sight::clean(std::string text) const {
     at += title.end;
   }
   return cleaned.append(text, done);
+}
+
+JobId job_of_incident(std::string_view subject) {
+  constexpr std::string_view kAboutJob = "job/";
+  if (!subject.starts_with(kAboutJob)) return {};
+  return JobId{whole_number(subject.substr(kAboutJob.size())).value_or(0)};
+}
+
+std::string row_of_hang(std::string_view summary) {
+  const Title title = summary.starts_with(kJob) ? title_at(summary) : Title{};
+  return std::string(title.end == 0 ? "a job" : summary.substr(0, title.end)) + " hangs";
 }
 
 Status check_sharing(Visibility visibility, const JobSpec& spec) {

@@ -70,6 +70,11 @@ struct Sight {
   bool operator==(const Sight&) const = default;
 };
 
+// The job that an incident is about, by its subject ("job/17"): a hang. None for another subject.
+JobId job_of_incident(std::string_view subject);
+// Of such an incident's summary what who sees a row of its job is told: "job 17 (train) hangs".
+std::string row_of_hang(std::string_view summary);
+
 // failed_precondition if it is shared with people who, by the site's word, see nothing of it.
 Status check_sharing(Visibility visibility, const JobSpec& spec);
 

@@ -1,5 +1,7 @@
 #include "server/api/sign_in.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -149,6 +151,14 @@ void SignInDesk::open(Person person, Done<Session> done) {
         const auto change = [person](const User* known) { return changed_user(known, person); };
         const Result<std::optional<User>> changed = change(context.state.find_user(person.user));
         if (!changed.is_ok()) return done(changed.status());
+        // A token that may do little keeps nobody from signing in to do more.
+        const std::string who = fmt::format("{} {}", to_string(person.scope), person.user);
+        if (const std::optional<Duration> wait =
+                shares_.take(who, kSessionBytes, parts_.loop.wall_now())) {
+          return done(resource_exhausted(
+              "{} signs in more than {} times a minute: keep a session, or sign in again in {}",
+              person.user, kSignInsPerMinute, format_duration(*wait)));
+        }
         if (!changed.value()) return admit(person, done);
         parts_.accounts.run(kServer, person.user, change,
                             [this, person, done](const Result<User>& user) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/loop.h"
+#include "server/api/byte_share.h"
 #include "server/api/source.h"
 #include "server/control/command.h"
 
@@ -56,6 +57,8 @@ class SignInDesk {
   static constexpr Duration kSessionMax = 12h;
   // Of one user: then the oldest of those ends that may do the least, and no more than the new one.
   static constexpr size_t kSessionsMax = 50;
+  // Of one user, by each scope: what each stores is kept for ever.
+  static constexpr int64_t kSignInsPerMinute = 60;
 
   struct Rules {
     Duration token_ttl = 24h * 90;  // of tokens that are made without one
@@ -100,7 +103,11 @@ class SignInDesk {
   void admit(const Person& person, Done<Session> done);
   void add_session(const Person& person, Done<Session> done);
 
+  // About what a session stores: that it begins and ends, and its entry in the audit log.
+  static constexpr int64_t kSessionBytes = 1 << 10;
+
   Parts parts_;
+  ByteShare shares_{kSignInsPerMinute * kSessionBytes, 1min};
 };
 
 }  // namespace hai

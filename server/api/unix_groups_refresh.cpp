@@ -1,5 +1,7 @@
 #include "server/api/unix_groups_refresh.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -55,6 +57,9 @@ void UnixGroupsRefresh::begin_round() {
         };
         std::for_each(first, users.end(), add);
         std::for_each(users.begin(), first, add);
+        const auto is_no_user = [&](const std::string& name) { return !users.contains(name); };
+        std::erase_if(had_accounts_, is_no_user);
+        std::erase_if(told_of_, is_no_user);
         look_at_next();
       },
       [this](const Status&) { wait(); });  // it leads no more, or not yet
@@ -70,13 +75,7 @@ void UnixGroupsRefresh::look_at_next() {
   left_.pop_front();
   parts_.ask(looked_to_, [this, user = looked_to_](const Result<GroupNames>& groups) {
     if (is_stopped_) return;
-    if (groups.is_ok()) {
-      return apply(user, false, groups.value(),
-                   [this](const Status& status) { looked_at(status); });
-    }
-    if (groups.status().code() == Code::not_found) return looked_at(ok());
-    log_unknown(user, groups.status());
-    looked_at(groups.status());
+    take(user, false, groups, [this](const Status& status) { looked_at(status); });
   });
 }
 
@@ -105,16 +104,60 @@ void UnixGroupsRefresh::look_up(const std::string& user, bool may_be_new,
     answer_once();
   };
   parts_.ask(user, [this, user, may_be_new, finish](const Result<GroupNames>& groups) {
-    if (groups.is_ok()) {
-      return apply(user, may_be_new, groups.value(), [finish](const Status&) { finish(); });
-    }
-    if (groups.status().code() != Code::not_found) log_unknown(user, groups.status());
-    finish();
+    take(user, may_be_new, groups, [finish](const Status&) { finish(); });
   });
 }
 
+void UnixGroupsRefresh::take(const std::string& user, bool may_be_new,
+                             const Result<GroupNames>& groups, const Taken& done) {
+  if (groups.is_ok()) {
+    had_accounts_.insert(user);
+    return apply(user, may_be_new, groups.value(), done);
+  }
+  const Code code = groups.status().code();
+  if (code == Code::not_found) return has_no_account(user, done);
+  if (code == Code::failed_precondition) return done(ok());
+  log_unknown(user, groups.status());
+  done(groups.status());
+}
+
+// Who had an account has his role and groups from it, as far as they are the directory's. Somebody
+// who never had one has them by hand.
+void UnixGroupsRefresh::has_no_account(const std::string& user, const Taken& done) {
+  if (!had_accounts_.contains(user)) return tell_what_is_kept(user, done);
+  apply(user, false, {}, [this, user, done](const Status& status) {
+    if (status.is_ok() && had_accounts_.erase(user) > 0) {
+      log_warning(
+          "unix_account_gone",
+          {{"user", user},
+           {"reason", fmt::format("his Unix account is deleted, and the role and groups that he "
+                                  "had from it are gone; `hai user set {} --active no` ends his "
+                                  "tokens, too",
+                                  user)}});
+    }
+    done(status);
+  });
+}
+
+// His account may have been deleted before this server began to look.
+void UnixGroupsRefresh::tell_what_is_kept(const std::string& user, const Taken& done) {
+  const auto look = [this, user](const User* known) -> Result<std::optional<User>> {
+    if (known == nullptr || !known->active) return std::optional<User>();
+    const bool keeps = !with_unix_groups({}, parts_.config, *known).is_same_account(*known);
+    if (!keeps || !told_of_.insert(user).second) return std::optional<User>();
+    log_warning("unix_account_missing",
+                {{"user", user},
+                 {"reason", fmt::format("he has no Unix account since this server runs, and keeps "
+                                        "the role {} and his groups as given by hand; if he has "
+                                        "left: `hai user set {} --active no`",
+                                        to_string(known->role), user)}});
+    return std::optional<User>();
+  };
+  parts_.accounts.run(kRefresh, user, look, [done](const Result<User>&) { done(ok()); });
+}
+
 void UnixGroupsRefresh::apply(const std::string& user, bool may_be_new, const GroupNames& groups,
-                              const std::function<void(const Status&)>& done) {
+                              const Taken& done) {
   const auto change = [this, user, may_be_new,
                        groups](const User* known) -> Result<std::optional<User>> {
     if (known == nullptr && !may_be_new) return std::optional<User>();

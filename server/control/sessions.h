@@ -78,13 +78,14 @@ struct ProvenLease {
 };
 
 // Nodes of a job that failed without anybody to blame, tested in groups (common/bisection.h). Soft:
-// a new leader validates its nodes one by one instead.
+// a new leader begins anew.
 struct Bisection {
   BisectionQuestion question;
   std::vector<std::pair<JobId, std::vector<std::string>>> running;  // this round's groups
   std::string why;
   IncidentId incident;
   std::set<std::string> decided;
+  std::optional<UnixTime> idle_since = {};  // when some of them began to wait for the others
 };
 
 // A job that hung and that no one of its nodes could be blamed for (decide_hang.h). Soft: a new

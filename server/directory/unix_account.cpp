@@ -91,13 +91,22 @@ Status check_unix_groups(const std::vector<std::string>& names) {
 Result<std::vector<std::string>> unix_groups_of(const std::string& user,
                                                 const std::vector<std::string>& named,
                                                 uid_t uid_min) {
+  // Before and behind: the directory may go away meanwhile, or come back.
+  const Status before = check_unix_groups(named);
   const auto account = account_named(user);
   if (!account.is_ok()) return account.status();
-  if (!account.value() || account.value()->value.pw_uid < uid_min) {
-    return not_found("this machine has no account {} of a person", user);
+  if (account.value() && account.value()->value.pw_uid < uid_min) {
+    return failed_precondition("{} is an account of this machine's system, not of a person", user);
   }
-  // Before and behind: the directory may go away meanwhile, or come back.
-  RETURN_IF_ERROR(check_unix_groups(named));
+  RETURN_IF_ERROR(before);
+  if (!account.value()) {
+    RETURN_IF_ERROR(check_unix_groups(named));
+    if (!named.empty()) return not_found("this machine has no account {}", user);
+    return failed_precondition(
+        "this machine has no account {}, but the directory may be away: name one of its groups "
+        "without a pattern in unix_groups",
+        user);
+  }
   const auto numbers = numbers_of_groups(account.value()->value);
   if (!numbers.is_ok()) return numbers.status();
   std::vector<std::string> names;

@@ -18,11 +18,12 @@ Result<std::string> unix_name_of(uid_t uid);
 // ok if the machine has all these groups; unavailable if it does not, or does not say.
 Status check_unix_groups(const std::vector<std::string>& names);
 
-// Names of all groups that the account `user` is in. not_found if there is no such account, or only
-// one of the system's (below `uid_min`), whose groups say nothing of people. `named`: groups that
-// exist as long as the directory answers; unavailable if one of them does not, for then those that
-// he is in there would be missing, too: the name service does not tell that from an account in no
-// groups.
+// Names of all groups that the account `user` is in. `named`: groups that exist as long as the
+// directory answers; unavailable if one of them does not, for the name service does not tell an
+// account that it cannot see from one that is not there, nor from one in no groups. not_found if
+// there is no such account, and the directory answers. failed_precondition if he is one of the
+// system's (below `uid_min`), whose groups say nothing of people, or if no group is named by which
+// to tell that the directory answers.
 Result<std::vector<std::string>> unix_groups_of(const std::string& user,
                                                 const std::vector<std::string>& named,
                                                 uid_t uid_min = kUidMin);

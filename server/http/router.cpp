@@ -10,9 +10,11 @@ namespace hai {
 
 namespace {
 
+// A second slash makes an empty segment: "//api" is no other name for "/api", which others look for
+// at the beginning of the path.
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> segments;
-  while (path.starts_with('/')) path.remove_prefix(1);
+  if (path.starts_with('/')) path.remove_prefix(1);
   while (!path.empty()) {
     const size_t end = std::min(path.find('/'), path.size());
     segments.emplace_back(path.substr(0, end));
@@ -29,6 +31,8 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (!is_parameter(pattern[i])) {
       if (pattern[i] != path[i]) return false;
+    } else if (path[i].empty()) {
+      return false;
     } else {
       parameters[pattern[i].substr(1, pattern[i].size() - 2)] = path[i];
     }

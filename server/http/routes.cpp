@@ -134,6 +134,7 @@ void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
     return answer(std::move(*elsewhere));
   }
   if (!request.path.starts_with("/api/")) return router_.route(request, std::move(answer));
+  answer = audited(request, route, std::move(answer));
   // Who shows what proves nothing again and again is answered for a while only. A page that asks
   // whether it has a session shows nothing.
   if (openapi_.is_for_anyone(request.method, route) && !request.body.empty()) {
@@ -147,20 +148,18 @@ void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
   }
   const bool is_submit = submits_.contains(request.method + " " + route);
   const auto kind = is_submit ? Admission::Kind::submit : Admission::Kind::other;
-  HttpRespond audited_answer = audited(request, route, std::move(answer));
   const std::string user = parts_.callers.user_of(caller_of(request));
   // An answer that goes on, such as a stream of events, is under way only until it begins.
   std::shared_ptr<Admitted> admitted =
       parts_.admission.enter(kind, user, Admission::weight(1, request.body.size()));
   if (admitted == nullptr) {
-    return audited_answer(problem(resource_exhausted("{}", parts_.admission.refusal(user))));
+    return answer(problem(resource_exhausted("{}", parts_.admission.refusal(user))));
   }
-  router_.route(request,
-                [this, admitted, answer = std::move(audited_answer)](HttpResponse response) {
-                  admitted->release();
-                  mark_stale(parts_.standing.get(), response);
-                  answer(std::move(response));
-                });
+  router_.route(request, [this, admitted, answer = std::move(answer)](HttpResponse response) {
+    admitted->release();
+    mark_stale(parts_.standing.get(), response);
+    answer(std::move(response));
+  });
 }
 
 }  // namespace hai

@@ -70,7 +70,7 @@ struct HttpParts {
   SignInDesk& sign_in;
   OidcSignIn* oidc = nullptr;  // nullptr = the site has no identity provider
   const WebFiles& web;         // the dashboard; empty = not built or not wanted
-  // "/" shows totals to anybody who reaches the port where there is no dashboard.
+  // "/" shows totals and nodes to anybody who reaches the port where there is no dashboard.
   bool has_status_page = false;
 };
 

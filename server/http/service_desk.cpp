@@ -1,6 +1,7 @@
 #include "server/http/service_desk.h"
 
 #include "common/host_port.h"
+#include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
 #include "server/api/standing_board.h"
 #include "server/auth/token.h"
@@ -107,12 +108,23 @@ std::variant<ServiceWay, HttpResponse> judge(const HttpParts& parts, const HttpR
         not_found("the services of jobs are at /jobs/JOB/NAME/ here, and nothing else is"), head);
   }
   ServiceWay way = way_of(parts.callers, head);
-  if (const Status admitted = parts.callers.admit(way.caller); !admitted.is_ok())
+  // Whoever comes further is noted where he gets into the rank, or does not (rpc/shells.h).
+  const auto note = [&](const Status& why) {
+    parts.audit.note({.caller = way.caller,
+                      .address = head.peer,
+                      .name = kShellCall,
+                      .facts = {.target = audit_target("job", address->job)}},
+                     why);
+  };
+  if (const Status admitted = parts.callers.admit(way.caller); !admitted.is_ok()) {
+    note(admitted);
     return sign_in_first(parts, head, admitted);
+  }
   if (!way.is_by_token && !is_from_here(head)) {
-    return service_problem(
-        permission_denied("a page of {} may not ask here", head.header("origin").substr(0, 200)),
-        head);
+    const Status why =
+        permission_denied("a page of {} may not ask here", head.header("origin").substr(0, 200));
+    note(why);
+    return service_problem(why, head);
   }
   if (address->rest.empty()) {
     const size_t query = head.target.find('?');

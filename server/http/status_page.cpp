@@ -12,35 +12,19 @@ namespace hai {
 
 namespace {
 
-constexpr size_t kJobsShown = 200;
 constexpr size_t kNodesShown = 500;
+constexpr Duration kKeptFor = 1s;  // however many ask
 
 struct PageData {
   ClusterSummary cluster;
-  std::vector<JobView> jobs;
   std::vector<NodeView> nodes;
-  bool shows_jobs = true;
-  size_t jobs_left_out = 0;
   size_t nodes_left_out = 0;
 };
 
-// Anybody sees the page: jobs only where everybody may see all.
-PageData gather(const Controller::ReadContext& context, Visibility visibility) {
+// Anybody sees the page, whom nobody knows: of jobs only their numbers.
+PageData gather(const Controller::ReadContext& context) {
   PageData data{.cluster = summarize(context)};
-  const ClusterState& state = context.state;
-  auto add = [&](const Job& job) {
-    if (data.jobs.size() == kJobsShown) {
-      ++data.jobs_left_out;
-    } else {
-      data.jobs.push_back(view_job(state, job, context.soft));
-    }
-  };
-  data.shows_jobs = !hides_jobs(visibility);
-  if (data.shows_jobs) {
-    for (JobId id : state.live()) add(*state.find(id));
-    for (const auto& [rank, id] : state.waiting()) add(*state.find(id));
-  }
-  for (const auto& [id, node] : state.nodes()) {
+  for (const auto& [id, node] : context.state.nodes()) {
     if (node.removed_at) continue;
     if (data.nodes.size() == kNodesShown) {
       ++data.nodes_left_out;
@@ -67,8 +51,8 @@ h1{font-size:1.4rem;margin:0}h2{font-size:1rem;margin:2rem 0 .5rem}p{color:var(-
 table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:600;color:var(--dim)}
 th,td{padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td.n{font-variant-numeric:tabular-nums}
-.running,.up,.open{color:var(--good)}.failed,.down{color:var(--bad)}
-.queued,.suspended,.suspect,.draining,.cordoned,.drained{color:var(--wait)}
+.up,.open{color:var(--good)}.down{color:var(--bad)}
+.suspect,.draining,.cordoned,.drained{color:var(--wait)}
 </style></head><body><h1>)")
       .text(cluster.view.name)
       .raw("</h1><p>hai ")
@@ -109,47 +93,13 @@ void add_word(Html& html, std::string_view word) {
   html.raw("<td class=\"").text(word).raw("\">").text(word).raw("</td>");
 }
 
-void add_left_out(Html& html, size_t count) {
-  if (count > 0) html.raw("<p>and ").number(static_cast<int64_t>(count)).raw(" more</p>");
-}
-
-std::string explanation(const JobView& job) {
-  if (job.pending_reason) return job.pending_reason->text;
-  std::string nodes;
-  for (size_t i = 0; i < job.nodes.size() && i < 4; ++i) {
-    nodes += (nodes.empty() ? "" : ", ") + job.nodes[i];
-  }
-  if (job.nodes.size() > 4) nodes += fmt::format(" and {} more", job.nodes.size() - 4);
-  return nodes;
-}
-
-void add_jobs(Html& html, const PageData& data) {
-  html.raw("<h2>Jobs</h2>");
-  if (data.jobs.empty()) {
-    html.raw("<p>No job runs or waits.</p>");
-    return;
-  }
-  html.raw(
-      "<table><tr><th>id</th><th>name</th><th>user</th><th>priority</th><th>state</th>"
-      "<th>nodes</th><th>attempt</th><th>where, or why it waits</th></tr>");
-  for (const JobView& job : data.jobs) {
-    html.raw("<tr><td class=\"n\">").number(job.id).raw("</td><td>").text(job.name);
-    html.raw("</td><td>").text(job.user).raw("</td><td>").text(to_string(job.priority));
-    html.raw("</td>");
-    add_word(html, to_string(job.state));
-    html.raw("<td class=\"n\">").number(job.node_count).raw("</td><td class=\"n\">");
-    html.number(job.attempt).raw("</td><td>").text(explanation(job)).raw("</td></tr>");
-  }
-  html.raw("</table>");
-  add_left_out(html, data.jobs_left_out);
-}
-
 void add_nodes(Html& html, const PageData& data) {
   html.raw("<h2>Nodes</h2>");
   if (data.nodes.empty()) {
     html.raw("<p>No node has registered yet.</p>");
     return;
   }
+  const Sight stranger{.of_others = Seen::nothing};
   html.raw(
       "<table><tr><th>name</th><th>group</th><th>zone</th><th>leaf</th><th>liveness</th>"
       "<th>scheduling</th><th>GPUs</th><th>free</th><th>jobs</th><th>reason</th></tr>");
@@ -167,17 +117,18 @@ void add_nodes(Html& html, const PageData& data) {
     }
     const std::string& reason = view.node.scheduling_reason.empty() ? view.node.liveness_reason
                                                                     : view.node.scheduling_reason;
-    html.raw("</td><td>").text(reason).raw("</td></tr>");
+    html.raw("</td><td>").text(stranger.clean(reason)).raw("</td></tr>");
   }
   html.raw("</table>");
-  add_left_out(html, data.nodes_left_out);
+  if (data.nodes_left_out > 0) {
+    html.raw("<p>and ").number(static_cast<int64_t>(data.nodes_left_out)).raw(" more</p>");
+  }
 }
 
 HttpResponse render(const PageData& data) {
   Html html;
   add_head(html, data.cluster);
   add_totals(html, data.cluster);
-  if (data.shows_jobs) add_jobs(html, data);
   add_nodes(html, data);
   html.raw("</body></html>\n");
   HttpResponse response = text_response(html.take(), "text/html");
@@ -186,22 +137,38 @@ HttpResponse render(const PageData& data) {
   return response;
 }
 
+// On the loop's thread.
+struct KeptPage {
+  MonoTime until{};
+  std::shared_ptr<const HttpResponse> page;
+};
+
+void show_kept(const KeptPage& kept, const HttpRespond& respond) {
+  respond({.render = [page = kept.page] { return *page; }});
+}
+
 }  // namespace
 
 void add_status_page(HttpRouter& router, const HttpParts& parts) {
-  router.add(
-      "GET", "/", [&parts](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
-        parts.queue.post("", [&parts, respond] {
-          parts.queries.controller().read(
-              {.is_server = true},
-              [&parts, respond](const Controller::ReadContext& context, const Actor&) {
-                auto data =
-                    std::make_shared<const PageData>(gather(context, parts.queries.visibility()));
-                respond({.render = [data] { return render(*data); }});
-              },
-              [respond](Status status) { respond(problem(status)); });
-        });
-      });
+  router.add("GET", "/",
+             [&parts, kept = std::make_shared<KeptPage>()](
+                 const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
+               parts.queue.post("", [&parts, kept, respond] {
+                 if (parts.loop.now() < kept->until) return show_kept(*kept, respond);
+                 parts.queries.controller().read(
+                     {.is_server = true},
+                     [&parts, kept, respond](const Controller::ReadContext& context, const Actor&) {
+                       const MonoTime now = parts.loop.now();
+                       // Of many who came at once the first has had it made.
+                       if (now >= kept->until) {
+                         kept->page = std::make_shared<const HttpResponse>(render(gather(context)));
+                         kept->until = now + kKeptFor;
+                       }
+                       show_kept(*kept, respond);
+                     },
+                     [respond](Status status) { respond(problem(status)); });
+               });
+             });
 }
 
 }  // namespace hai

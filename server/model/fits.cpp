@@ -77,15 +77,13 @@ struct Fitting {
   Status needs(const JobSubmitted& body, const Job*) const {
     if (body.spec == nullptr) return misfit("job {} has no spec", body.job.value);
     if (body.array_task) {
-      const Job* array = state.find(body.array_task->array);
-      if (array == nullptr || array->is_terminal() || !array->is_array()) {
-        return misfit("job {} is a task of no unfinished array", body.job.value);
-      }
-      const ArrayRange& range = state.unfinished_arrays().at(array->id);
+      RETURN_IF_ERROR(array_goes_on(*body.array_task, body.job));
+      const Job& array = *state.find(body.array_task->array);
+      const ArrayRange& range = state.unfinished_arrays().at(array.id);
       const int index = body.array_task->index;
-      if (!range.contains(index) || array->array.is_made(range, index)) {
+      if (!range.contains(index) || array.array.is_made(range, index)) {
         return misfit("job {}: array {} has no task {} that is not made", body.job.value,
-                      array->id.value, index);
+                      array.id.value, index);
       }
     }
     if (body.job.value == state.last_job().value + 1) return ok();
@@ -192,6 +190,8 @@ struct Fitting {
   Status needs(const JobReopened& body, const Job* job) const {
     if (job->state != JobState::failed) return misfit("job {} has not failed", body.job.value);
     if (state.find_user(job->user) == nullptr) return misfit("there is no user {}", job->user);
+    // A task shares its array's name.
+    if (job->array_task) return array_goes_on(*job->array_task, job->id);
     const Job* namesake = state.find_unfinished(job->user, job->spec->name);
     if (namesake == nullptr) return ok();
     return misfit("job {} has the name of job {} now", namesake->id.value, body.job.value);
@@ -208,6 +208,10 @@ struct Fitting {
                   to_string(body.repair.step));
   }
 
+  Status array_goes_on(const ArrayTask& task, JobId job) const {
+    if (state.unfinished_arrays().contains(task.array)) return ok();
+    return misfit("job {} is a task of no unfinished array", job.value);
+  }
   static Status rank_exists(int rank, const Job& job) {
     if (rank >= 0 && rank < std::ssize(job.attempt->ranks)) return ok();
     return misfit("job {} has no rank {}", job.id.value, rank);

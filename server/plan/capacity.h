@@ -30,6 +30,8 @@ struct RankSize {
   bool operator==(const RankSize& other) const { return (*this <=> other) == 0; }
   // Takes what comes with its GPUs.
   bool is_plain() const { return gpus != kNoGpus && ask == HostAsk{}; }
+  // Of these there are few; each other one is counted on its own, over all nodes.
+  bool is_common() const { return ask == HostAsk{} && filter == nullptr; }
   bool takes(const NodeFacts& facts) const { return filter == nullptr || filter->takes(facts); }
 };
 

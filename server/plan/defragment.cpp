@@ -128,10 +128,11 @@ class Defragmentation {
 
   // Into the smallest hole, and never into a whole node.
   bool move(const Job& job, int gpus, const std::vector<int>& targets) {
-    const NodeGroup& group = *capacity_.group(job.spec->group);
+    const NodeGroup* group = capacity_.group(job.spec->group);
+    if (group == nullptr) return false;  // All its nodes have changed to others.
     std::pair<int, int> best{GpuSet::kMax + 1, 0};
     GpuSet places;
-    for (int index = group.first_slot; index < group.end_slot; ++index) {
+    for (int index = group->first_slot; index < group->end_slot; ++index) {
       const Slot& slot = capacity_.slots()[index];
       if (slot.free.is_empty() || slot.free == slot.all) continue;
       if (std::ranges::find(targets, index) != targets.end()) continue;

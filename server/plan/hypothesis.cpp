@@ -179,6 +179,9 @@ void Hypothesis::add_obstacles(const ClusterState& state) {
 }
 
 void Hypothesis::add_unless_harmless(Obstacle obstacle) {
+  // An older server let the restart of an agent move its node into another group under a job.
+  std::erase_if(obstacle.covers,
+                [&](const RankPlacement& place) { return empty_.find(place.node) == nullptr; });
   if (obstacle.covers.empty() && !(must_cross_ && obstacle.crosses_zones)) return;
   add(std::move(obstacle));
 }

@@ -15,8 +15,10 @@
 namespace hai {
 namespace {
 
-// So many searches for victims a pass makes; the next pass goes on.
+// So many searches for victims a pass makes; the next pass goes on. So many of one user's may fail:
+// else his would be tried again in each pass and nobody's behind them ever.
 constexpr int kSearchesMax = 128;
+constexpr int kFailuresOfPerson = kSearchesMax / 2;
 // A checkpoint is waited for if so many times more work would be lost than time is waited.
 constexpr int kWorthWaiting = 4;
 // So many gangs are looked at for defragmentation.
@@ -39,11 +41,13 @@ class Pass {
   Plan run(bool with_reasons) {
     pass_.is_settling = is_settling(pass_.state, pass_.knobs, pass_.now);
     pass_.crossing = static_cast<int>(index_.running.crossing().size());
+    find_stuck(pass_);
     settle_reservations(pass_);
     for (JobId id : pass_.kept) {
       const Priority level = pass_.state.find(id)->reservation->priority;
       lowest_kept_ = lowest_kept_ ? std::min(*lowest_kept_, level) : level;
     }
+    find_holders();
     find_doubtful_nodes();
     empty_draining_nodes();
     consider_waiting();
@@ -81,6 +85,34 @@ class Pass {
     std::vector<Failure> failures;
   };
 
+  // Those that nodes are held for and not free yet, in the order of all.
+  void find_holders() {
+    if (pass_.is_settling) return;
+    const bool is_fifo = pass_.knobs.policy == Policy::fifo;
+    for (JobId id : pass_.kept) {
+      if (pass_.awaited[id].empty()) continue;
+      const Job& job = *pass_.state.find(id);
+      UnixTime unused{};
+      holders_.push_back({-static_cast<int>(job.reservation->priority),
+                          waiting_class(pass_.knobs, job, pass_.now, &unused),
+                          is_fifo ? 0 : index_.ledger.usage(index_.ledger.find(job.user)),
+                          job.custom_rank, id});
+    }
+    std::ranges::sort(holders_, std::greater());  // the best at the end
+  }
+
+  // While others leave nodes for them, other nodes may have become free: whoever is better than
+  // `next` has the choice now.
+  void serve_holders(const OrderKey* next) {
+    for (; !holders_.empty() && (next == nullptr || holders_.back() < *next); holders_.pop_back()) {
+      const Job& job = *pass_.state.find(holders_.back().job);
+      if (!pass_.kept.contains(job.id)) continue;  // taken back meanwhile
+      const Demand demand = hai::demand_of(index_.capacity, job, pass_.knobs, pass_.now);
+      if (!start_elsewhere(pass_, job, as_of_now(demand))) continue;
+      for (ShapeMemo& memo : memos_) memo = {};  // what was held for it may be of use to others
+    }
+  }
+
   void empty_draining_nodes() {
     std::set<JobId> told;
     for (NodeId id : index_.draining) {
@@ -103,7 +135,10 @@ class Pass {
   }
 
   Demand demand_of(const Bucket& bucket, const Job& job) const {
-    Demand demand = hai::demand_of(*bucket.shape, job);
+    return as_of_now(hai::demand_of(*bucket.shape, job));
+  }
+
+  Demand as_of_now(Demand demand) const {
     demand.may_cross_zones = may_cross_now(demand);
     if (demand.nodes >= kLargeGang) {
       demand.avoid.insert(demand.avoid.end(), doubtful_.begin(), doubtful_.end());
@@ -131,6 +166,7 @@ class Pass {
 
   void consider_waiting() {
     memos_.resize(index_.waiting.shapes());
+    left_out_ = index_.waiting.left_out(pass_.now, pass_.knobs.plan_period);
     std::vector<Cursor> heap;
     for (const std::unique_ptr<Bucket>& bucket : index_.waiting.buckets()) {
       if (bucket->jobs.empty()) continue;
@@ -141,6 +177,7 @@ class Pass {
       }
     }
     consider_all(std::move(heap));
+    serve_holders(nullptr);
   }
 
   // After all others: they take what these have left, and jump nobody.
@@ -154,7 +191,7 @@ class Pass {
     const auto level = bucket.room->level_for(bucket.asked, bucket.shape->units);
     if (!level) return;
     Cursor cursor{&bucket, bucket.jobs.begin(), key_of(bucket, *level, *bucket.jobs.begin())};
-    if (may_find_room(bucket, *level)) {
+    if (!left_out_.contains(&bucket) && may_find_room(bucket, *level)) {
       heap.push_back(cursor);
     } else {
       note_blocked(bucket, cursor.key);
@@ -166,6 +203,7 @@ class Pass {
     while (!heap.empty()) {
       std::pop_heap(heap.begin(), heap.end());
       Cursor& cursor = heap.back();
+      serve_holders(&cursor.key);
       if (!advance(cursor)) {
         heap.pop_back();
       } else {
@@ -262,6 +300,8 @@ class Pass {
   bool make_room(const Bucket& bucket, const Job& job, const Demand& demand,
                  const Requester& requester, bool may_wait) {
     if (pass_.is_settling) return false;
+    int& failed = failed_of_[bucket.person];
+    if (may_wait && failed >= kFailuresOfPerson) return false;
     if (may_wait && searches_ >= kSearchesMax) {
       pass_.plan.is_partial = true;
       return false;
@@ -273,6 +313,7 @@ class Pass {
     bool fails_for_all = false;
     auto room = preempt(pass_.preempt_context(), demand, requester, &fails_for_all);
     if (!room) {
+      ++failed;
       memos_[bucket.shape->index].failures.push_back(
           {fails_for_all ? -1 : bucket.person, VictimIndex::reach(requester), requester.waited});
       return false;
@@ -390,6 +431,7 @@ class Pass {
     std::ranges::sort(touched);
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (JobId id : pass_.asked) index_.running.set_asked(id, false);
+    for (JobId id : pass_.stuck) index_.running.set_stuck(index_.capacity, id, false);
     for (JobId id : pass_.refiled) index_.waiting.remove(id);
     for (int slot : touched) index_.running.refresh_slot(index_.capacity, slot);
     index_.ledger.end_pass();
@@ -399,11 +441,14 @@ class Pass {
   PassState pass_;
   std::vector<ShapeMemo> memos_;
   std::vector<NodeId> doubtful_;
+  std::vector<OrderKey> holders_;  // not looked at yet; the best at the end
   std::map<std::string, OrderKey> blocked_;
   std::vector<std::pair<OrderKey, Scattered>> scattered_;
   std::vector<Bucket*> without_gpus_;
   std::optional<Priority> lowest_kept_;  // of the reservations that stand
   int searches_ = 0;
+  std::map<int, int> failed_of_;      // persons
+  std::set<const Bucket*> left_out_;  // of this pass
   bool is_waiting_for_save_ = false;
 };
 

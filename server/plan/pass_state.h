@@ -27,6 +27,7 @@ struct PassState {
   std::map<JobId, std::set<JobId>> awaited;  // for whom each of them waits
   HostTaken taken;                           // by those of them that start
   std::set<JobId> asked;                     // victims of this pass
+  std::set<JobId> stuck;  // end, but not before a node answers that fell silent with many others
   std::vector<JobId>
       refiled;       // jobs whose reservation is gone, put among the waiting for this pass
   int crossing = 0;  // jobs that run across zones, or will
@@ -51,8 +52,14 @@ struct PassState {
 // ---- reservations.cpp
 
 bool is_settling(const ClusterState& state, const Knobs& knobs, UnixTime now);
+// Attempts that have failed and cannot end: a rank is on a node that fell silent with so many
+// others that nobody says it is down. The nodes they stand on are not free soon.
+void find_stuck(PassState& pass);
 // Stage 1: those whose victims have left start, those that can't be used any more go back.
 void settle_reservations(PassState& pass);
+// Starts the job that nodes are held for where it fits now, without those who leave for it, and
+// gives these back; false, with nothing changed, if it fits nowhere.
+bool start_elsewhere(PassState& pass, const Job& holder, const Demand& demand);
 // Gives back as few reservations of lower level as it takes so that the demand finds room; false,
 // with nothing changed, if that would not help. Their victims are leaving already, so that nobody
 // new has to.

@@ -40,10 +40,24 @@ std::string why_unusable(const PassState& pass, const Placement& placement) {
   return "";
 }
 
+// Nobody knows when they end: it may take a person to say so.
+std::string why_endless(const PassState& pass, const Placement& placement) {
+  if (pass.stuck.empty()) return "";
+  for (const RankPlacement& place : placement) {
+    for (const Occupant& occupant : pass.state.find(place.node)->occupants) {
+      if ((occupant.gpus & place.gpus).is_empty() || !pass.stuck.contains(occupant.job)) continue;
+      return fmt::format("job {} cannot end before a silent node of it answers",
+                         occupant.job.value);
+    }
+  }
+  return "";
+}
+
 std::string why_not(PassState& pass, const Job& job, int64_t units) {
   if (auto reason = not_eligible(pass.state, job, pass.now)) return reason->text;
   const Reservation& reservation = *job.reservation;
   if (std::string why = why_unusable(pass, reservation.placement); !why.empty()) return why;
+  if (std::string why = why_endless(pass, reservation.placement); !why.empty()) return why;
   if (const Node* node = node_too_small(pass.state, job, pass.taken)) {
     return fmt::format("node {} has not the CPUs or the memory for it any more", node->facts.name);
   }
@@ -91,6 +105,16 @@ void settle(PassState& pass, const Job& job) {
   }
 }
 
+// Places of the reservation where others still are, at least one.
+int places_awaited(const PassState& pass, const Placement& placement) {
+  const auto count = std::ranges::count_if(placement, [&](const RankPlacement& place) {
+    return std::ranges::any_of(pass.state.find(place.node)->occupants, [&](const Occupant& other) {
+      return !(other.gpus & place.gpus).is_empty();
+    });
+  });
+  return std::max(1, static_cast<int>(count));
+}
+
 void take_back(PassState& pass, const Job& holder) {
   const Reservation& reservation = *holder.reservation;
   std::erase_if(pass.plan.starts, [&](const StartItem& item) { return item.job == holder.id; });
@@ -113,10 +137,14 @@ bool on_draining_node(const PassState& pass, const Attempt& attempt) {
   });
 }
 
-// A rank that was asked before it came stays away, and after its grace it is killed: such an
-// attempt ends, whatever anybody wants by then.
+// A rank that was asked before it came stays away, and after its grace it is killed; and of one
+// that has left already the others would wait in vain, or its end would be taken for a failure.
+// Such an attempt ends, whatever anybody wants by then.
 bool may_go_on(const PassState& pass, const Attempt& attempt) {
-  return attempt.running_at && pass.now < *attempt.suspend_deadline;
+  return attempt.running_at && pass.now < *attempt.suspend_deadline &&
+         std::ranges::all_of(attempt.ranks, [](const Rank& rank) {
+           return !is_gone(rank.state) || (rank.cause == ExitCause::program && rank.exit_code == 0);
+         });
 }
 
 }  // namespace
@@ -128,8 +156,46 @@ bool is_settling(const ClusterState& state, const Knobs& knobs, UnixTime now) {
   });
 }
 
+void find_stuck(PassState& pass) {
+  const Incident* loss = pass.state.open_incident(kMassLoss);
+  if (loss == nullptr) return;
+  for (NodeId id : loss->nodes) {
+    const Node& node = *pass.state.find(id);
+    if (node.liveness == Liveness::up) continue;
+    for (const Occupant& occupant : node.occupants) {
+      const Attempt& attempt = *pass.state.find(occupant.job)->attempt;
+      if (!attempt.end || is_gone(attempt.ranks[occupant.rank].state)) continue;
+      if (!pass.stuck.insert(occupant.job).second) continue;
+      pass.index.running.set_stuck(pass.index.capacity, occupant.job, true);
+    }
+  }
+}
+
 void settle_reservations(PassState& pass) {
   for (JobId id : pass.state.reserved()) settle(pass, *pass.state.find(id));
+}
+
+bool start_elsewhere(PassState& pass, const Job& holder, const Demand& demand) {
+  const Reservation& reservation = *holder.reservation;
+  Capacity& capacity = pass.index.capacity;
+  // Cheap: so many nodes more than it has must be free.
+  Demand others = demand;
+  others.nodes = places_awaited(pass, reservation.placement);
+  if (!has_enough_nodes(capacity, others)) return false;
+  const Capacity::Mark mark = capacity.mark();
+  const HostAsk ask = host_ask(*holder.spec);
+  capacity.unhold(reservation.placement, ask);
+  const std::optional<Placement> found = place(capacity, demand);
+  if (!found) return capacity.undo_to(mark), false;
+  capacity.take(*found, ask);
+  pass.refresh(reservation.placement);
+  pass.refresh(*found);
+  pass.crossing += pass.crosses(*found) - pass.crosses(reservation.placement);
+  pass.kept.erase(holder.id);
+  pass.plan.pending.erase(holder.id);
+  pass.plan.drops.push_back({holder.id, "it starts on other nodes, which are free by now"});
+  pass.plan.starts.push_back({holder.id, *found, reservation.priority});
+  return true;
 }
 
 bool take_back_lower_reservations(PassState& pass, const Demand& demand,

@@ -13,8 +13,8 @@ namespace {
 // Of a longer queue the part with the highest priorities is looked at.
 constexpr size_t kExaminedMax = 20'000;
 
-// Without what programs and people have written: it may be long.
-Job slim(const Job& job) {
+// Without what programs and people have written: it may be long. So may the gaps of an array.
+Job slim(const Job& job, bool with_gaps) {
   Job copy;
   copy.id = job.id;
   copy.user = job.user;
@@ -51,7 +51,26 @@ Job slim(const Job& job) {
   copy.gpu_seconds = job.gpu_seconds;
   copy.failure_restarts = job.failure_restarts;
   copy.launch_failures = job.launch_failures;
+  copy.array_task = job.array_task;
+  copy.array = {.made = job.array.made,
+                .unfinished = job.array.unfinished,
+                .succeeded = job.array.succeeded,
+                .failed = job.array.failed,
+                .stopped = job.array.stopped,
+                .gaps = with_gaps ? job.array.gaps : std::nullopt};
   return copy;
+}
+
+std::set<JobId> arrays_with_pairs(const ClusterState& state, const std::vector<JobId>& arrays) {
+  std::set<JobId> found(arrays.begin(), arrays.end());
+  for (JobId id : arrays) {
+    const Job* array = state.find(id);
+    if (array == nullptr) continue;
+    for (const Dependency& other : array->unmet_dependencies) {
+      if (other.condition == DependencyCondition::aftercorr) found.insert(other.job);
+    }
+  }
+  return found;
 }
 
 // Roughly the order of the planner: level, class, age.
@@ -107,6 +126,12 @@ StoredState copy_for_planning(const ClusterState& state, const Knobs& knobs, Uni
   ids.insert(ids.end(), waiting.begin(), waiting.end());
   ids.insert(ids.end(), options.also.begin(), options.also.end());
   if (options.focus) ids.push_back(options.focus);
+  const std::set<JobId> arrays = arrays_with_pairs(state, options.arrays);
+  for (JobId array : arrays) {
+    const std::vector<JobId> tasks = state.unfinished_tasks(array);
+    ids.push_back(array);
+    ids.insert(ids.end(), tasks.begin(), tasks.end());
+  }
   std::ranges::sort(ids);
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   std::set<JobId> missing;  // what others wait for and is not among them
@@ -114,7 +139,7 @@ StoredState copy_for_planning(const ClusterState& state, const Knobs& knobs, Uni
   auto add = [&](JobId id) {
     const Job* job = state.find(id);
     if (job == nullptr) return;
-    copy.jobs.push_back(slim(*job));
+    copy.jobs.push_back(slim(*job, arrays.contains(id)));
     for (const Dependency& other : job->unmet_dependencies) {
       if (!std::ranges::binary_search(ids, other.job)) missing.insert(other.job);
     }

@@ -129,6 +129,14 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   refresh_slots_of(capacity, attempt);
 }
 
+void VictimIndex::set_stuck(const Capacity& capacity, JobId job, bool stuck) {
+  Running& running = running_.at(job);
+  if (!running.is_leaving || running.gpus == 0) return;
+  file(running, !stuck);
+  running.protection = stuck ? kNever : 0;
+  refresh_slots_of(capacity, *running.job->attempt);
+}
+
 std::vector<OpenVictim> VictimIndex::open_of(Priority level, const Knobs& knobs,
                                              UnixTime now) const {
   std::vector<OpenVictim> found;

@@ -92,6 +92,8 @@ class VictimIndex {
   const std::set<JobId>& suspending() const { return suspending_; }
   const std::set<JobId>& crossing() const { return crossing_; }
   void set_asked(JobId job, bool asked) { running_.at(job).is_asked = asked; }
+  // One that leaves anyway, but nobody knows when: its nodes are not to be had.
+  void set_stuck(const Capacity& capacity, JobId job, bool stuck);
 
   bool may_interrupt(const Knobs& knobs, const Requester& requester, const Ledger& ledger,
                      const Running& victim) const;

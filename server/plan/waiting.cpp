@@ -52,7 +52,14 @@ const Shape& WaitingIndex::shape_of(const ClusterState& state, Demand demand, co
                                            demand.may_cross_zones, demand.max_leaves}];
   if (!shape) {
     const int index = static_cast<int>(shapes_.size()) - 1;
-    shape = std::make_unique<Shape>(Shape{index, std::move(demand), quota_units(state, spec)});
+    int size = 0;
+    if (!demand.size().is_common()) {
+      const auto [known, is_new] = sizes_.try_emplace(demand.size(), last_size_ + 1);
+      last_size_ += is_new;
+      size = known->second;
+    }
+    shape =
+        std::make_unique<Shape>(Shape{index, size, std::move(demand), quota_units(state, spec)});
   }
   return *shape;
 }
@@ -112,9 +119,49 @@ void WaitingIndex::remove(JobId job) {
 void WaitingIndex::forget_empty() {
   constexpr size_t kFewBuckets = 1'000;
   if (buckets_.size() < 2 * std::max(forgotten_at_, kFewBuckets)) return;
-  std::erase_if(index_, [](const auto& item) { return item.second->jobs.empty(); });
   std::erase_if(buckets_, [](const auto& bucket) { return bucket->jobs.empty(); });
+  forget_unused_shapes();
+  index_.clear();
+  for (const std::unique_ptr<Bucket>& each : buckets_) {
+    index_[{static_cast<int>(each->asked), each->feedback_class, each->person,
+            each->shape->index}] = each.get();
+  }
   forgotten_at_ = buckets_.size();
+}
+
+void WaitingIndex::forget_unused_shapes() {
+  std::set<const Shape*> used;
+  std::set<int> used_sizes;
+  for (const std::unique_ptr<Bucket>& bucket : buckets_) {
+    used.insert(bucket->shape);
+    used_sizes.insert(bucket->shape->size);
+  }
+  std::erase_if(shapes_, [&](const auto& item) { return !used.contains(item.second.get()); });
+  std::erase_if(sizes_, [&](const auto& item) { return !used_sizes.contains(item.second); });
+  int index = 0;
+  for (auto& [key, shape] : shapes_) shape->index = index++;
+}
+
+std::set<const Bucket*> WaitingIndex::left_out(UnixTime now, Duration period) const {
+  std::map<int, std::vector<const Bucket*>> uncommon;  // of each person
+  std::set<int> sizes;
+  for (const std::unique_ptr<Bucket>& bucket : buckets_) {
+    if (bucket->jobs.empty() || bucket->shape->size == 0) continue;
+    uncommon[bucket->person].push_back(bucket.get());
+    sizes.insert(bucket->shape->size);
+  }
+  std::set<const Bucket*> left;
+  if (sizes.size() <= kSizesOfPass) return left;
+  const size_t share = std::max<size_t>(1, kSizesOfPass / uncommon.size());
+  const auto turn = static_cast<size_t>(now.time_since_epoch() / period);
+  for (auto& [person, buckets] : uncommon) {
+    // By what waits first in each: the same for a planner that has just been given the state.
+    std::ranges::sort(buckets, {}, [](const Bucket* bucket) { return *bucket->jobs.begin(); });
+    for (size_t i = share; i < buckets.size(); ++i) {
+      left.insert(buckets[(turn * share + i) % buckets.size()]);
+    }
+  }
+  return left;
 }
 
 void WaitingIndex::advance(const ClusterState& state, const Capacity& capacity, Ledger& ledger,

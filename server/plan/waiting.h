@@ -21,6 +21,7 @@ namespace hai {
 // What jobs ask of placement, without the nodes they avoid.
 struct Shape {
   int index = 0;
+  int size = 0;  // which size of ranks; 0 = a common one
   Demand demand;
   int64_t units = 0;  // of quota
 };
@@ -52,6 +53,11 @@ class WaitingIndex {
   const std::vector<std::unique_ptr<Bucket>>& buckets() const { return buckets_; }  // some empty
   const Bucket* find(JobId job) const;  // null if it is not among those that may run
   size_t shapes() const { return shapes_.size(); }
+  // What is not looked at in a pass at this time. To count the nodes for a size of ranks that
+  // nobody else asks for costs time, and a user can ask for thousands: of more than kSizesOfPass
+  // each user gets an equal share, and his take turns, one turn a period.
+  std::set<const Bucket*> left_out(UnixTime now, Duration period) const;
+  static constexpr size_t kSizesOfPass = 32;
 
  private:
   struct Hash {
@@ -65,12 +71,15 @@ class WaitingIndex {
   using ShapeKey = std::tuple<std::string, std::string, int, RankSize, bool, int>;
   // Buckets that have been empty for long are many after a while: users, shapes and classes change.
   void forget_empty();
+  void forget_unused_shapes();
   const Shape& shape_of(const ClusterState& state, Demand demand, const JobSpec& spec);
 
   std::vector<std::unique_ptr<Bucket>> buckets_;
   size_t forgotten_at_ = 0;  // how many there were after the last forget_empty()
   std::map<std::tuple<int, int, int, int>, Bucket*> index_;  // priority, class, person, shape
   std::map<ShapeKey, std::unique_ptr<Shape>> shapes_;
+  std::map<RankSize, int> sizes_;  // of shapes, but for the common ones
+  int last_size_ = 0;
   std::unordered_map<JobId, Entry, Hash> entries_;
   std::set<std::pair<UnixTime, JobId>> changes_;
 };

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "common/tls/order_proofs.h"
+#include "server/api/log_limit.h"
 #include "server/api/log_router.h"
 #include "server/control/ports.h"
 #include "server/rpc/agent_stream.h"
 #include "server/rpc/connect_pace.h"
-#include "server/rpc/log_limit.h"
 #include "server/rpc/shell_port.h"
 
 namespace hai {

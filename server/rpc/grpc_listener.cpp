@@ -11,7 +11,7 @@
 
 #include "common/log.h"
 #include "common/tcp_listen.h"
-#include "server/rpc/log_limit.h"
+#include "server/api/log_limit.h"
 
 namespace hai {
 

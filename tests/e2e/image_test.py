@@ -173,7 +173,7 @@ class ImageTest(ImageSite):
         for image, why in (
             (f"{self.registry.host}/team/none:1", "unknown"),
             (f"{self.registry.host}/team/box@sha256:{'c' * 64}", "manifest unknown"),
-            ("127.0.0.1:1/team/box", "refused"),
+            ("127.0.0.1:1/team/box", "127.0.0.1:1 does not answer as a registry"),
             ("docker-daemon:box", "nodes read no images of the kind docker-daemon"),
             ("oci:relative", "absolute path"),
             ("box@sha256:12", "64 hexadecimal digits"),

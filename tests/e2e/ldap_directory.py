@@ -150,6 +150,9 @@ loginShell: /bin/sh
 """)
         eventually(f"the machine knows {name}", lambda: name in (e.pw_name for e in self.looked_up(name)))
 
+    def remove_user(self, name):
+        self.change("ldapdelete", f"uid={name},{BASE}\n")
+
     @staticmethod
     def looked_up(name):
         try:

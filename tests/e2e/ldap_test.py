@@ -12,7 +12,7 @@ from people_test import PeopleServers, start_munged
 from servers import ServersTest
 
 PEOPLE, VISION, SPEECH, OPERATORS = 20000, 20101, 20102, 20103
-ANN, LENA = 20001, 20002
+ANN, LENA, OLGA = 20001, 20002, 20003
 CONFIG = """
 munge: "{socket}"
 munge_create_users: true
@@ -85,6 +85,18 @@ class LdapTest(ServersTest):
         self.directory.set_member("proj-vision", "ann", True)
         self.directory.set_member("proj-speech", "ann", False)
         self.becomes("ann", "user", ["proj-vision"])
+
+    def test_who_has_no_account_any_more_keeps_no_role(self):
+        self.directory.add_user("olga", OLGA, PEOPLE)
+        for group in ("hai-ops", "proj-vision"):
+            self.directory.set_member(group, "olga", True)
+        self.cluster.ok("user", "set", "olga", "--groups", "by-hand")
+        self.becomes("olga", "operator", ["by-hand", "proj-vision"])
+        self.directory.remove_user("olga")  # as people are let go: she stands in the groups still
+        self.becomes("olga", "user", ["by-hand"])
+        log = self.cluster.servers[0].log
+        eventually("the log names her once",
+                   lambda: log.read_text().count("unix_account_gone user=olga") == 1)
 
     def test_a_job_runs_with_its_submitters_groups(self):
         self.come_in("ann", ANN)

@@ -33,13 +33,13 @@ class ReloadTest(unittest.TestCase):
         create = ["token", "create", "--ttl", "3h"]
         self.assertEqual(site.hai(*create).code, 0)
         kept = site.config().read_text()
-        site.config().write_text(kept + "tokens: {ttl: 1h, ttl_max: 2h}\nstatus_page: false\n")
+        site.config().write_text(kept + "tokens: {ttl: 1h, ttl_max: 2h}\nstatus_page: true\n")
         reload("config_reloaded", "taken=tokens.ttl,tokens.ttl_max", "wait_for_restart=status_page")
         refused = site.hai(*create)
         self.assertEqual(refused.code, 4, refused.err)
         self.assertIn("2h", refused.err)
         # What waits is named as long as it does; with an error nothing changes.
-        site.config().write_text(kept + "status_page: false\n")
+        site.config().write_text(kept + "status_page: true\n")
         reload("config_reloaded", "taken=tokens.ttl,tokens.ttl_max", "wait_for_restart=status_page")
         self.assertEqual(site.hai(*create).code, 0)
         site.config().write_text(kept + "tokens: {ttl: 1h, ttl_max: 2h}\nno_such_key: 1\n")

@@ -25,7 +25,8 @@ class RequestsTest(cluster.ClusterTest):
         cls.cluster = cluster.Cluster("requests")
         cls.addClassCleanup(cls.close_cluster)
         cls.cluster.topology = cls.cluster.file("topology.yaml", json.dumps(NODES))
-        cls.cluster.up()
+        # Else a failed task may be opened again for minutes, and its counterpart waits.
+        cls.cluster.up("--knob", "attribution_after=0s")
 
     def tearDown(self):
         left = [job["id"] for job in self.cluster.json("list", "--tasks")]

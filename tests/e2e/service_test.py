@@ -404,6 +404,8 @@ class ServiceTest(ClusterTest):
         self.assertEqual(self.ask(path, token=read)[0], 403)
         told = [each for each in self.cluster.json("audit") if each["call"] == "Shell"]
         self.assertTrue(any("service web" in json.dumps(each) for each in told), told[:3])
+        words = ("audit", "--call", "Shell", "--result", "unauthenticated")
+        eventually("who was refused at the port is noted", lambda: self.cluster.json(*words))
 
     @unittest.skipIf(os.geteuid() != 0, "not root: no program of another user")
     def test_a_port_that_another_user_has_taken_is_not_shown(self):

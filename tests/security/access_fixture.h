@@ -221,10 +221,12 @@ class Access : public RoutesFixture {
     command(AddToken{token});
   }
 
-  static std::string job_with_words() {
+  // On half of the node.
+  static std::string job_with_words(const std::string& name) {
     JobSpec spec;
     std::vector<SpecError> errors;
-    EXPECT_TRUE(parse_job_spec(yaml(kJobName), &spec, &errors));
+    EXPECT_TRUE(parse_job_spec(yaml(name), &spec, &errors));
+    spec.gpus_per_node = 4;
     spec.workspace += "/" + kProgramWord;
     spec.entrypoint = kProgramWord;
     spec.parameters = "--" + kProgramWord;
@@ -233,8 +235,8 @@ class Access : public RoutesFixture {
     return format_job_spec_yaml(spec);
   }
 
-  int64_t job_of_ann() {
-    const std::string text = job_with_words();
+  int64_t job_of_ann(const std::string& name = kJobName) {
+    const std::string text = job_with_words(name);
     const Answer answer = ask("POST", "/api/v1/jobs", text, "", "hai_ann_admin");
     EXPECT_EQ(answer.status, 201) << answer.body;
     const int64_t id = answer.content().value("id", 0);

@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/security/access_fixture.h"
 
 namespace hai {
@@ -35,7 +38,25 @@ bool names_job(const MethodDescriptor& call) {
 
 class Visible : public Access, public ::testing::WithParamInterface<Visibility> {
  protected:
-  Visible() : Access(kSite, GetParam()) {}
+  Visible() : Access(kSite, GetParam()) {
+    server_.say(job_, [](RankStatus& rank) {
+      rank.progress_step = 7;
+      rank.metrics = {{kProgramWord, 1.0}};
+    });
+    server_.hang_job(job_of_ann(kJobName + "-that-hangs"));
+    EXPECT_TRUE(server_.eventually(
+        [](Controller& controller) { return !controller.state().incidents().empty(); }));
+  }
+
+  // Of a job's ranks is noted every ten seconds what they report.
+  bool is_usage_known() {
+    const std::string path = fmt::format("/api/v1/jobs/{}/usage", job_);
+    for (int i = 0; i < 150; ++i) {
+      if (get(path).body.find(kProgramWord) != std::string::npos) return true;
+      std::this_thread::sleep_for(200ms);
+    }
+    return false;
+  }
 
   void judge(const MethodDescriptor& call, const Who& who, TokenScope scope, const Asked& asked,
              const std::string& over) {
@@ -46,7 +67,8 @@ class Visible : public Access, public ::testing::WithParamInterface<Visibility> 
     const bool is_told = asked.words.find(kJobName) != std::string::npos;
     EXPECT_FALSE(is_told && !is_seen) << what;
     if (is_told) tellers_.insert(call.name() + " " + over);
-    const bool knows_program = asked.words.find(kProgramWord) != std::string::npos;
+    const bool knows_program = asked.words.find(kProgramWord) != std::string::npos ||
+                               asked.words.find(kWhyItHung) != std::string::npos;
     EXPECT_FALSE(knows_program && !sees_program(GetParam(), who, scope)) << what;
     if (knows_program) program_tellers_.insert(call.name() + " " + over);
     if (!names_job(call) || !asked.is_built) return;
@@ -63,12 +85,16 @@ class Visible : public Access, public ::testing::WithParamInterface<Visibility> 
     EXPECT_TRUE(is_absent || (is_denied && asked.outcome == Outcome::denied)) << what;
   }
 
+  // In the summary of the incident about her other job, which hangs.
+  static inline const std::string kWhyItHung = "stopped first";
+
   std::set<std::string> tellers_;          // what has named the job to somebody
   std::set<std::string> program_tellers_;  // what has told somebody what it runs
   int judged_ = 0;
 };
 
 TEST_P(Visible, IsAJobToThoseWhoMayKnowOfIt) {
+  ASSERT_TRUE(is_usage_known());
   for (int i = 0; i < api().method_count(); ++i) {
     const MethodDescriptor& call = *api().method(i);
     const std::string role = role_needed(call);
@@ -88,6 +114,10 @@ TEST_P(Visible, IsAJobToThoseWhoMayKnowOfIt) {
                              "ListJobs HTTP", "ListJobs gRPC", "ListEvents HTTP", "ListEvents gRPC",
                              "WatchJob gRPC", "WatchEvents HTTP"}) {
     EXPECT_THAT(tellers_, ::testing::Contains(teller));
+    EXPECT_THAT(program_tellers_, ::testing::Contains(teller));
+  }
+  for (const char* teller :
+       {"GetJobUsage HTTP", "GetJobUsage gRPC", "ListIncidents HTTP", "ListIncidents gRPC"}) {
     EXPECT_THAT(program_tellers_, ::testing::Contains(teller));
   }
 }

@@ -21,6 +21,7 @@ void PretendedRanks::suspend(const SuspendRank& order) {
 }
 
 void PretendedRanks::kill(const RankKey& key) {
+  if (hung_.contains(key.job)) return;
   loop_.post([this, key] { change(key, RankPhase::exited, ExitCause::killed, 137); });
 }
 
@@ -30,6 +31,21 @@ void PretendedRanks::finish(JobId job, int exit_code) {
     if (key.job == job) keys.push_back(key);
   }
   for (const RankKey& key : keys) change(key, RankPhase::exited, ExitCause::program, exit_code);
+}
+
+void PretendedRanks::say(JobId job, const std::function<void(RankStatus&)>& words) {
+  for (auto& [key, status] : ranks_) {
+    if (key.job != job || status.phase == RankPhase::exited) continue;
+    words(status);
+    if (listener_) listener_(status);
+  }
+}
+
+void PretendedRanks::hang(JobId job) {
+  hung_.insert(job);
+  say(job, [since = loop_.wall_now() - 1h](RankStatus& status) {
+    status.signs = {{HangSignKind::silent_log, since}, {HangSignKind::gpu_idle, since}};
+  });
 }
 
 void PretendedRanks::change(const RankKey& key, RankPhase phase, ExitCause cause, int exit_code) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -35,6 +36,10 @@ class PretendedRanks final : public RankHost, public LogSource {
 
   // The program of each rank of the job ends by itself.
   void finish(JobId job, int exit_code);
+  // What the shims of its ranks report besides.
+  void say(JobId job, const std::function<void(RankStatus&)>& words);
+  // They show signs of a hang, and no kill ends them.
+  void hang(JobId job);
   void write_log(const std::string& text) { log_ += text; }  // of every rank
   const LaunchRank& last_launch() const { return last_launch_; }
 
@@ -44,6 +49,7 @@ class PretendedRanks final : public RankHost, public LogSource {
   Loop& loop_;
   Listener listener_;
   std::map<RankKey, RankStatus> ranks_;
+  std::set<JobId> hung_;
   LaunchRank last_launch_;
   std::string log_;
 };
@@ -63,6 +69,7 @@ class LiveServer {
 
   std::string grpc_address() const;
   int http_port() const { return serving_->http_port(); }
+  const HttpRoutes& routes() { return serving_->routes(); }
 
   Controller& controller() { return serving_->controller(); }  // on the loop's thread
   int64_t calls_under_way() const { return serving_->calls_under_way(); }
@@ -74,6 +81,14 @@ class LiveServer {
   bool eventually(const std::function<bool(Controller&)>& is_true);
   void finish_job(int64_t job, int exit_code) {
     on_loop([&] { ranks_->finish(JobId{job}, exit_code); });
+  }
+  // What the ranks of the job report from now on.
+  void say(int64_t job, const std::function<void(RankStatus&)>& words) {
+    on_loop([&] { ranks_->say(JobId{job}, words); });
+  }
+  // The job hangs, and its ranks cannot be killed: the incident about it stays open.
+  void hang_job(int64_t job) {
+    on_loop([&] { ranks_->hang(JobId{job}); });
   }
   LaunchRank last_launch() {
     LaunchRank launch;

@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "common/array_range.h"
+#include "server/control/attempt/attribution.h"
 #include "server/plan/eligible.h"
 
 namespace hai {
@@ -38,25 +39,34 @@ struct Pairs {
   bool is_in_vain = false;  // one of them did not succeed
 };
 
-std::optional<Pairs> pairs_of(const ClusterState& state, const Job& array, int index) {
+// `may_still_succeed`: asked of one that has failed.
+template <typename MayStillSucceed>
+std::optional<Pairs> pairs_of(const ClusterState& state, const Job& array, int index,
+                              MayStillSucceed may_still_succeed) {
   Pairs pairs;
   pairs.is_in_vain = array.array.gaps && contains(array.array.gaps->in_vain, index);
   for (const Dependency& each : array.unmet_dependencies) {
     if (each.condition != DependencyCondition::aftercorr) continue;
     const Job& other = *state.find(each.job);
-    if (other.array.gaps && contains(other.array.gaps->without_success, index)) {
-      pairs.is_in_vain = true;
+    const Job* task = state.find_task({other.id, index});
+    if (task != nullptr && (!task->is_terminal() || may_still_succeed(*task))) {
+      pairs.unmet.push_back({task->id, DependencyCondition::afterok});
       continue;
     }
-    const Job* task = state.find_task({other.id, index});
-    if (task != nullptr && !task->is_terminal()) {
-      pairs.unmet.push_back({task->id, DependencyCondition::afterok});
+    if (other.array.gaps && contains(other.array.gaps->without_success, index)) {
+      pairs.is_in_vain = true;
       continue;
     }
     const ArrayRange& theirs = state.unfinished_arrays().at(other.id);
     if (!other.array.is_made(theirs, index)) return std::nullopt;  // else it has ended, and well
   }
   return pairs;
+}
+
+// What a task is made with: one that has failed may be opened again for some minutes.
+std::optional<Pairs> pairs_of(const Decision& decision, const Job& array, int index) {
+  return pairs_of(decision.state(), array, index,
+                  [&](const Job& task) { return may_be_opened_again(decision, task); });
 }
 
 void end_in_vain(Decision& decision, JobId task) {
@@ -68,12 +78,24 @@ void end_in_vain(Decision& decision, JobId task) {
                   index)});
 }
 
+// Whether a counterpart of the task did not succeed, for good. What its array waits for, too, is no
+// counterpart: that waits until somebody runs it again.
+bool waits_in_vain(const Decision& decision, const Job& array, const Job& task) {
+  const auto& of_array = array.unmet_dependencies;
+  return std::ranges::any_of(task.unmet_dependencies, [&](const Dependency& each) {
+    if (std::ranges::find(of_array, each) != of_array.end()) return false;
+    const Job* other = decision.state().find(each.job);
+    return other == nullptr || (other->is_terminal() && !may_be_opened_again(decision, *other));
+  });
+}
+
 // Of tasks that wait for their counterparts: one that waits in vain would hold up its array.
 void end_tasks_in_vain(Decision& decision, const Job& array) {
   const ClusterState& state = decision.state();
   for (JobId id : state.unfinished_tasks(array.id)) {
     const Job& task = *state.find(id);
-    if (task.failed_dependency && task.is_waiting() && !task.reservation) end_in_vain(decision, id);
+    if (!task.is_waiting() || task.reservation) continue;
+    if (waits_in_vain(decision, array, task)) end_in_vain(decision, id);
   }
 }
 
@@ -105,7 +127,7 @@ void make_tasks(Decision& decision, JobId id, const ArrayRange& range, int count
   for (int i = 0; i < count; ++i) {
     const Job& array = *state.find(id);
     const int index = range.at(array.array.next());
-    std::optional<Pairs> pairs = pairs_of(state, array, index);
+    std::optional<Pairs> pairs = pairs_of(decision, array, index);
     if (!pairs) return;
     const JobId task = submit_task(decision, array, index, spec, std::move(pairs->unmet));
     if (pairs->is_in_vain) end_in_vain(decision, task);
@@ -179,11 +201,12 @@ Status check_task(const ClusterState& state, const Job& array, int index) {
     return failed_precondition("array {} waits in vain: {}", id,
                                failed_dependency_text(state, array));
   }
-  const std::optional<Pairs> pairs = pairs_of(state, array, index);
+  const std::optional<Pairs> pairs =
+      pairs_of(state, array, index, [](const Job&) { return false; });
   if (pairs && pairs->is_in_vain) {
     return failed_precondition(
         "task {} of array {} waits in vain: the same task of the array that it waits for did not "
-        "succeed (aftercorr), so that it is stopped when its turn comes; run that one again",
+        "succeed (aftercorr); run that one again",
         index, id);
   }
   if (pairs) return ok();
@@ -198,7 +221,7 @@ JobId make_task(Decision& decision, JobId id, int index) {
   const Job& array = *state.find(id);
   const std::shared_ptr<JobSpec> spec = spec_of_tasks(array);
   spec->begin_at = array.spec->begin_at;
-  Pairs pairs = pairs_of(state, array, index).value();
+  Pairs pairs = pairs_of(decision, array, index).value();
   for (const Dependency& each : array.unmet_dependencies) {
     if (each.condition != DependencyCondition::aftercorr) pairs.unmet.push_back(each);
   }

@@ -36,5 +36,7 @@ inline constexpr int64_t kTaskTextBytes = 4 << 20;
 inline constexpr int kTasksAhead = 400;    // that wait
 inline constexpr int kTasksAtSubmit = 16;  // made at once; the others within a second
 inline constexpr int64_t kTaskTextBytesAtSubmit = 1 << 20;
+// In the texts of all unfinished tasks that an edit of their array stores anew.
+inline constexpr int64_t kEditTextBytes = 16 << 20;
 
 }  // namespace hai

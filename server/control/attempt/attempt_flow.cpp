@@ -66,7 +66,7 @@ std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size
       return std::nullopt;
     case ExitCause::go_suspend:
       return with(AttemptState::suspended,
-                  suspending ? attempt.suspend_reason : where + " called go_suspend");
+                  suspending ? attempt.suspend_reason : where + " called go_suspend", !suspending);
     case ExitCause::left:
       // Each rank saves for itself: one that is done must not cost the others their grace.
       if (suspending && !has_ended(attempt)) return std::nullopt;

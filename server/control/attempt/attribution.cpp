@@ -54,21 +54,29 @@ bool ran_there(const Attempt& attempt, NodeId node, const CheckResult& fault) {
   });
 }
 
-bool may_reopen(const Decision& decision, const Job& job) {
-  if (job.array_task) {
-    const Job* array = decision.state().find(job.array_task->array);
-    if (array == nullptr || array->is_terminal()) return false;
-  }
-  return job.state == JobState::failed && !job.stop_requested && !job.spec->is_validation &&
-         job.attempt && job.attempt->end && !job.attempt->end->infrastructure &&
-         job.attempt->state == AttemptState::failed &&
-         job.vain_requeues < decision.knobs().max_requeues &&
-         decision.state().find_user(job.user) != nullptr &&
-         (job.array_task ||  // shares its array's name
-          decision.state().find_unfinished(job.user, job.spec->name) == nullptr);
+UnixTime oldest_end_to_reopen(const Decision& decision) {
+  return decision.now() - decision.knobs().attribution_after;
+}
+
+// Since it ended. One that was made while it still ran is a job beside it, not in its place.
+bool was_run_again(const ClusterState& state, const Job& job) {
+  const JobId newest = state.newest_rerun_of(job.id);
+  return newest != job.id && state.find(newest)->submitted_at >= *job.ended_at;
 }
 
 }  // namespace
+
+bool may_be_opened_again(const Decision& decision, const Job& job) {
+  const ClusterState& state = decision.state();
+  if (job.array_task && !state.unfinished_arrays().contains(job.array_task->array)) return false;
+  return job.state == JobState::failed && *job.ended_at >= oldest_end_to_reopen(decision) &&
+         !job.stop_requested && !job.spec->is_validation && job.attempt && job.attempt->end &&
+         !job.attempt->end->infrastructure && job.attempt->state == AttemptState::failed &&
+         job.vain_requeues < decision.knobs().max_requeues &&
+         state.find_user(job.user) != nullptr && !was_run_again(state, job) &&
+         (job.array_task ||  // shares its array's name
+          state.find_unfinished(job.user, job.spec->name) == nullptr);
+}
 
 std::string describe(const CheckResult& check, const Node& node) {
   return fmt::format("{}: {}", node.facts.name, describe(check));
@@ -91,16 +99,16 @@ std::optional<NodeFault> fault_behind(const Decision& decision, const Attempt& a
 
 void reopen_recent_failures(Decision& decision, const Node& node, const CheckResult& fault) {
   const auto& finished = decision.state().finished();
-  const UnixTime since = decision.now() - decision.knobs().attribution_after;
   std::vector<JobId> jobs;
-  for (auto it = finished.lower_bound({since, JobId{}}); it != finished.end(); ++it) {
+  for (auto it = finished.lower_bound({oldest_end_to_reopen(decision), JobId{}});
+       it != finished.end(); ++it) {
     const Job& job = *decision.state().find(it->second);
-    if (may_reopen(decision, job) && ran_there(*job.attempt, node.id, fault)) {
+    if (may_be_opened_again(decision, job) && ran_there(*job.attempt, node.id, fault)) {
       jobs.push_back(job.id);
     }
   }
   for (JobId id : jobs) {
-    if (!may_reopen(decision, *decision.state().find(id))) continue;  // two of one name
+    if (!may_be_opened_again(decision, *decision.state().find(id))) continue;  // two of one name
     decision.emit(JobReopened{
         id,
         {node.id},

@@ -22,6 +22,10 @@ std::optional<NodeFault> fault_behind(const Decision& decision, const Attempt& a
 // have failed by themselves, because of a fault that has only been seen now.
 void reopen_recent_failures(Decision& decision, const Node& node, const CheckResult& fault);
 
+// Whether that may still happen to the job: it has failed not longer ago, nobody has run it again
+// since, and its name and its array are still there for it.
+bool may_be_opened_again(const Decision& decision, const Job& job);
+
 // As in NodeFault; without the node where that is clear. What helps against it stays with the
 // check.
 std::string describe(const CheckResult& check, const Node& node);

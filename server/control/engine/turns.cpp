@@ -69,6 +69,11 @@ void Turns::run() {
 // What people ask for gets its share of each turn even if reports alone fill it.
 int Turns::share_of_people(int batch_max) { return std::max(1, batch_max / 4); }
 
+bool Turns::has_room(const Decision& decision, Duration taken, Duration server_lease) {
+  return decision.events().size() < kEventsOfTurn && decision.text_bytes() < kTextBytesOfTurn &&
+         taken < server_lease / kLeaseShareOfTurn;
+}
+
 // How many were taken.
 int Turns::take_inputs(Decision& decision) {
   const auto take = [&](std::deque<TurnInput>& line) {
@@ -77,10 +82,9 @@ int Turns::take_inputs(Decision& decision) {
     input.decide(decision);
   };
   const int max = knobs_.append_batch_max;
-  // One input may change thousands of jobs, or store a MiB; a turn of hundreds such would outlast
-  // the lease, or be more than PostgreSQL takes in one request.
+  const MonoTime began = loop_.now();
   const auto has_room = [&] {
-    return decision.events().size() < kEventsOfTurn && decision.text_bytes() < kTextBytesOfTurn;
+    return Turns::has_room(decision, loop_.now() - began, knobs_.server_lease);
   };
   int taken = 0;
   for (; taken < max && !urgent_.empty() && has_room(); ++taken) take(urgent_);

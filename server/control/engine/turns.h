@@ -66,11 +66,16 @@ class Turns {
   UnixTime decision_time() { return memory_.time.at(loop_.wall_now(), loop_.now()); }
   // Of a full turn, what is taken of commands at the least.
   static int share_of_people(int batch_max);
+  // Whether a turn takes a further input. One may change thousands of jobs, or store a MiB, or walk
+  // through all jobs for nothing: a turn of hundreds such would outlast the server's lease, or be
+  // more than PostgreSQL takes in one request.
+  static bool has_room(const Decision& decision, Duration taken, Duration server_lease);
 
  private:
-  static constexpr size_t kInboxMax = 200'000;          // of either kind
-  static constexpr size_t kEventsOfTurn = 10'000;       // then no further input is taken,
-  static constexpr int64_t kTextBytesOfTurn = 4 << 20;  // nor beyond so much in their texts
+  static constexpr size_t kInboxMax = 200'000;  // of either kind
+  static constexpr size_t kEventsOfTurn = 10'000;
+  static constexpr int64_t kTextBytesOfTurn = 4 << 20;  // of these events
+  static constexpr int kLeaseShareOfTurn = 8;           // of the lease's time, one in so many
   struct PendingReply {
     std::function<void()> deliver;
     std::function<void(Status)> refuse;

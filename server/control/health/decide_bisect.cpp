@@ -113,11 +113,47 @@ bool has_begun(const Bisection& bisection) {
   return !bisection.question.rounds.empty() || !bisection.running.empty();
 }
 
-bool may_begin(const Decision& decision, const Bisection& bisection) {
-  return std::ranges::all_of(bisection.question.nodes, [&](const std::string& name) {
-    const Node* node = member(decision, name);
-    return node == nullptr || is_ready(*node);
+// They are out of the group tests. Each is validated when it is up and empty.
+void test_alone(Decision& decision, Bisection& bisection, std::string_view why,
+                const std::function<bool(const Node&)>& is_out) {
+  std::erase_if(bisection.question.nodes, [&](const std::string& name) {
+    const Node& node = *member(decision, name);
+    if (!is_out(node)) return false;
+    begin_single_validation(decision, node.id, fmt::format("{}; {}", bisection.why, why));
+    return true;
   });
+}
+
+// Those that are ready do not idle for longer than a test may take; by then the groups that another
+// leader has begun have ended, too.
+bool has_waited(const Decision& decision, Bisection& bisection) {
+  const auto is_member_ready = [&](const std::string& name) {
+    return is_ready(*member(decision, name));
+  };
+  if (std::ranges::all_of(bisection.question.nodes, is_member_ready)) return true;
+  if (std::ranges::none_of(bisection.question.nodes, is_member_ready)) {
+    bisection.idle_since.reset();
+    return false;
+  }
+  if (!bisection.idle_since) bisection.idle_since = decision.now();
+  return decision.now() - *bisection.idle_since >= decision.knobs().validation_timeout;
+}
+
+bool may_begin(Decision& decision, Bisection& bisection) {
+  std::vector<std::string>& names = bisection.question.nodes;
+  std::erase_if(names, [&](const std::string& name) { return member(decision, name) == nullptr; });
+  test_alone(decision, bisection, "it was down before the tests in groups began",
+             [](const Node& node) { return node.liveness == Liveness::down; });
+  if (names.size() >= kNodesMin) {
+    if (!has_waited(decision, bisection)) return false;
+    test_alone(decision, bisection, "it was not free when the tests in groups began",
+               [](const Node& node) { return !is_ready(node); });
+  }
+  if (names.size() < kNodesMin) {
+    test_alone(decision, bisection, "too few are left for tests in groups",
+               [](const Node&) { return true; });
+  }
+  return true;
 }
 
 // Those that were just taken out, or by another leader: nobody tests them yet.

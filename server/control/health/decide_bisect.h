@@ -9,7 +9,8 @@
 namespace hai {
 
 // Takes out those of the nodes that nobody has taken out, as one incident; the tests begin when
-// they are empty. Nothing, and false, if fewer than two are left.
+// they are empty, without those that are down or that keep the others waiting for too long: these
+// are validated by themselves. Nothing, and false, if fewer than two are left.
 bool begin_bisection(Decision& decision, const std::vector<NodeId>& nodes, const std::string& why);
 
 // A round further, where the last one has ended; nodes that are decided leave at once. A new leader

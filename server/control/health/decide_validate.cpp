@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 #include "common/fleet_statistics.h"
@@ -11,6 +12,7 @@
 #include "server/control/health/decide_health.h"
 #include "server/model/lemon_score.h"
 #include "server/model/master_port.h"
+#include "server/plan/eligible.h"
 
 namespace hai {
 namespace {
@@ -106,6 +108,20 @@ int waiting_for_validation(const ClusterState& state) {
   }));
 }
 
+// A validation that is in somebody's way leaves within seconds, so who comes after so many that may
+// not run loses little if he is not seen.
+constexpr int kWaitingLookedAt = 10'000;
+
+// Who waits for nodes is not made to wait longer. Not for nodes wait those that are held or wait
+// for a time or another job, and arrays: their tasks run.
+bool is_somebody_waiting(const Decision& decision) {
+  const ClusterState& state = decision.state();
+  return std::ranges::any_of(std::views::take(state.waiting(), kWaitingLookedAt),
+                             [&](const ClusterState::WaitingKey& key) {
+                               return !not_eligible(state, *state.find(key.second), decision.now());
+                             });
+}
+
 // No incident: that a week has passed is no news. One that fails opens its own.
 void take_overdue(Decision& decision, std::vector<NodeId> overdue) {
   const ClusterState& state = decision.state();
@@ -180,24 +196,23 @@ void schedule_validations(Decision& decision) {
   if (knobs.validate_period == Duration(0)) return;
   const ClusterState& state = decision.state();
   int left = knobs.max_validations - running_validations(state);
-  // Who waits for nodes is not made to wait longer; but a validation that is overdue has to be.
-  const bool is_somebody_waiting = !state.waiting().empty();
   std::vector<NodeId> due;
   std::vector<NodeId> overdue;
   std::vector<NodeId> light;
   for (const auto& [id, node] : state.nodes()) {
     if (!node.takes_jobs() || node.health.repair.step != RepairStep::none) continue;
     const Duration late = decision.now() - node.health.validated_at - knobs.validate_period;
-    const bool may_start = is_idle(node) && !is_somebody_waiting;
     if (late >= knobs.validate_deadline) {
       overdue.push_back(id);
     } else if (late >= Duration(0)) {
-      if (may_start) due.push_back(id);
-    } else if (may_start && is_light_check_due(decision, node)) {
+      if (is_idle(node)) due.push_back(id);
+    } else if (is_idle(node) && is_light_check_due(decision, node)) {
       light.push_back(id);
     }
   }
   take_overdue(decision, std::move(overdue));
+  // What is overdue has to be, whoever waits.
+  if (left <= 0 || (due.empty() && light.empty()) || is_somebody_waiting(decision)) return;
   for (std::vector<NodeId>& group : pairs_of_leaves(state, due)) {
     if (left-- <= 0) return;
     start_validation(decision, {std::move(group), "", "weekly"});

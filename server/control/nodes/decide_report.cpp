@@ -242,6 +242,23 @@ Status check_facts(const NodeFacts& facts, const std::string& node_name) {
   return ok();
 }
 
+// What the node's jobs were placed by. What an operator has set counts, not what the agent says.
+Status check_change_under_jobs(const Node& known, const NodeFacts& facts) {
+  if (known.facts.gpus != facts.gpus) {
+    return failed_precondition(
+        "node {}: has {} now and had {}, and jobs are on it; it may return when they are gone",
+        known.facts.name, count_of(facts.gpus, "GPU"), known.facts.gpus);
+  }
+  const NodePosition after = settled(position_of(facts), known.set);
+  if (after.group == known.facts.group && after.zone == known.facts.zone) return ok();
+  const NodeSettings now{.group = after.group, .zone = after.zone};
+  const NodeSettings before{.group = known.facts.group, .zone = known.facts.zone};
+  return failed_precondition(
+      "node {}: its agent says {} now, and jobs are on it or wait for it in {}: put that back into "
+      "the agent's config, or let `hai node set` keep it, until they are gone",
+      known.facts.name, now.text(), before.text());
+}
+
 }  // namespace
 
 int count_strays(const ClusterState& state, NodeId node, const Session& session) {
@@ -262,11 +279,8 @@ Status decide_registration(Decision& decision, Sessions& sessions, Session& sess
   const NodeFacts facts = report.facts ? *report.facts : *session.facts;
   RETURN_IF_ERROR(check_facts(facts, session.node_name));
   const Node* known = state.find_node(facts.name);
-  if (known != nullptr && known->facts.gpus != facts.gpus &&
-      (!known->occupants.empty() || !known->held.empty())) {
-    return failed_precondition(
-        "node {}: has {} now and had {}, and jobs are on it; it may return when they are gone",
-        known->facts.name, count_of(facts.gpus, "GPU"), known->facts.gpus);
+  if (known != nullptr && (!known->occupants.empty() || !known->held.empty())) {
+    RETURN_IF_ERROR(check_change_under_jobs(*known, facts));
   }
   // Each change is written down: a node that told others in each report would fill the store.
   if (session.node && facts != *session.facts) {

@@ -77,15 +77,13 @@ Status check_edit(const Decision& decision, const Meant& meant, const EditJob& c
   return check_may_make(decision, meant);
 }
 
-constexpr int64_t kEditTextBytes = 16 << 20;
-
 // All of its unfinished tasks are stored anew with it, each with its whole spec.
 Status check_size(const ClusterState& state, const Job& array, const EditJob& command) {
   if (!command.timeout && !command.tags && !command.node_count && !command.begin_at) return ok();
   const auto tasks = static_cast<int64_t>(state.unfinished_tasks(array.id).size());
   const int64_t bytes = tasks * text_bytes(*array.spec);
   if (bytes <= kEditTextBytes) return ok();
-  return resource_exhausted(
+  return failed_precondition(
       "job {}: its {} unfinished tasks would be stored anew with their environments, {} MiB, "
       "allowed is {}: edit them one by one, as {}_INDEX",
       array.id.value, tasks, mebibytes(bytes), mebibytes(kEditTextBytes), array.id.value);

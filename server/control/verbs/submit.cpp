@@ -245,7 +245,7 @@ Status check_size(const ClusterState& state, const std::vector<ArrayTask>& tasks
   int64_t bytes = 0;
   for (const ArrayTask& task : tasks) bytes += text_bytes(*state.find(task.array)->spec);
   if (bytes <= kTaskTextBytes) return ok();
-  return resource_exhausted(
+  return invalid_argument(
       "depends_on: the {} tasks that it names and that are not made yet would store {} MiB with "
       "their environments, at most {} at once: name fewer, or their array",
       tasks.size(), mebibytes(bytes), mebibytes(kTaskTextBytes));

@@ -158,6 +158,29 @@ TEST_F(Trail, ManyRefusalsOfOnePersonAreCounted) {
   EXPECT_EQ(lines().back(), "bob ControlJob  permission_denied: job 99 is ann's; and 39 more");
 }
 
+// 21,600 reads of one job, its number with ever more zeros, made the names of others "*".
+TEST_F(Trail, OnePersonsReadsLeaveOthersTheirNames) {
+  constexpr size_t kShare = AuditTrail::kReadsOfOneMax;
+  constexpr size_t kReads = AuditTrail::kWindowsMax + 5'000;
+  for (size_t i = 0; i < kReads; ++i) {
+    note("0123456789abcdef", "GetJobSpec", ok(), fmt::format("job/{}", i));
+  }
+  note("fedcba9876543210", "SetUser", permission_denied("for admins"), "user/ann");
+  note("fedcba9876543210", "ReadLog", ok(), "job/7");
+  pass(1s);
+  ASSERT_THAT(lines(), SizeIs(kShare + 3));
+  EXPECT_EQ(lines()[kShare - 1], "ann GetJobSpec job/499 ok: ");
+  EXPECT_EQ(lines()[kShare], "ann GetJobSpec * ok: ");
+  EXPECT_EQ(lines()[kShare + 1], "bob SetUser user/ann permission_denied: for admins");
+  EXPECT_EQ(lines()[kShare + 2], "bob ReadLog job/7 ok: ");
+  pass(60s);
+  EXPECT_EQ(lines().back(), fmt::format("ann GetJobSpec * ok: and {} more", kReads - kShare - 2));
+  pass(120s);
+  note("0123456789abcdef", "GetJobSpec", ok(), "job/1000");
+  pass(1s);
+  EXPECT_EQ(lines().back(), "ann GetJobSpec job/1000 ok: ") << "her share has come back";
+}
+
 TEST_F(Trail, SubmitsWithinASecondAreOneEntry) {
   for (int64_t job = 1; job <= 20'000; ++job) submit(job);
   pass(1500ms);

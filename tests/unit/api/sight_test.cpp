@@ -155,6 +155,9 @@ TEST(Sight, CleansSentencesOfOthersJobs) {
   EXPECT_EQ(ann.clean("job 17 (secret-plan) hangs since 10:00"), "job 17 hangs since 10:00");
   EXPECT_EQ(ann.clean("job 1 (a) of eve and job 2 (b) of ann and job 3 (c) of bob"),
             "a job of somebody else and job 2 (b) of ann and a job of somebody else");
+  EXPECT_EQ(ann.clean("makes room for job 17_3 (secret-plan) of eve, priority high"),
+            "makes room for a job of somebody else, priority high");
+  EXPECT_EQ(ann.clean("job 17_3 (secret-plan) hangs"), "job 17_3 hangs");
   EXPECT_EQ(ann.clean("job (x) job 5 job 6 ("), "job (x) job 5 job 6 (");
   EXPECT_EQ(ann.clean(R"({"reason":"for job 17 (secret-plan) of eve"})"),
             R"({"reason":"for a job of somebody else"})");
@@ -237,7 +240,11 @@ TEST(Sight, OfARowIsWhatEventsSay) {
       JobRequeued{.job = id, .reason = word},
       JobReopened{.job = id, .reason = word},
       CheckpointReported{.job = id, .checkpoint = {.path = word}},
-      LifeStateSet{.job = id, .value = word}};
+      LifeStateSet{.job = id, .value = word},
+      IncidentOpened{.incident = IncidentId{1},
+                     .kind = "hang",
+                     .subject = fmt::format("job/{}", id.value),
+                     .summary = fmt::format("job {} (plan) hangs since noon: {}", id.value, word)}};
   const auto told = [&](const EventBody& body, Visibility visibility, const std::string& user) {
     const Actor actor{.user = user};
     const Sight sight = Sights(visibility).of(c.state(), actor);
@@ -255,6 +262,10 @@ TEST(Sight, OfARowIsWhatEventsSay) {
     EXPECT_NE(told(body, Visibility::all, "eve").find("secret-"), std::string::npos);
     EXPECT_EQ(told(body, Visibility::own, "ann"), "");
   }
+  EXPECT_NE(told(bodies.back(), Visibility::all, "ann").find("(plan) hangs\""), std::string::npos);
+  const IncidentOpened of_node{IncidentId{2}, "node_fault", "node/n1", "n1: gpu_xid", {}};
+  EXPECT_NE(told(of_node, Visibility::all, "ann").find("n1: gpu_xid"), std::string::npos)
+      << "it is about no job";
   EXPECT_NE(told(JobHeld{id, "later"}, Visibility::all, "ann").find("later"), std::string::npos)
       << "it is why the job waits";
 }

@@ -96,6 +96,32 @@ TEST_F(SignInTest, ATokenThatOnlyReadsEndsNoOtherSessions) {
   EXPECT_TRUE(open({.user = "olga", .scope = TokenScope::read}).is_ok()) << "those are over";
 }
 
+// 3,279 sessions in 20 s by a token that only reads stayed in the store for ever.
+TEST_F(SignInTest, OfOnePersonAreSoManyAMinute) {
+  command(SetUser{{.name = "bob"}});
+  command(SetUser{{.name = "eve"}});
+  const auto signs_in = [&](const std::string& name, TokenScope scope, int times) {
+    int taken = times;
+    for (int i = 0; i < times; ++i) {
+      desk.open({.user = name, .scope = scope}, [&](const GotSession& got) {
+        if (got.status().code() != Code::resource_exhausted) return;
+        EXPECT_THAT(got.status().message(), HasSubstr("sign in again in "));
+        --taken;
+      });
+    }
+    w.run(1s);
+    return taken;
+  };
+  constexpr int kMost = SignInDesk::kSignInsPerMinute;
+  EXPECT_EQ(signs_in("bob", TokenScope::read, 5 * kMost), kMost);
+  EXPECT_EQ(signs_in("bob", TokenScope::admin, 1), 1) << "those that may do less shut nobody out";
+  EXPECT_EQ(signs_in("eve", TokenScope::read, 1), 1);
+  w.run(30s);
+  const int more = signs_in("bob", TokenScope::read, kMost);
+  EXPECT_GE(more, kMost / 2);
+  EXPECT_LT(more, kMost);
+}
+
 // What the identity provider says of somebody is of his groups: it takes nothing back that an
 // administrator does at that moment.
 TEST_F(SignInTest, UndoesNothingThatHappensMeanwhile) {

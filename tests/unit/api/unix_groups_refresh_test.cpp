@@ -2,6 +2,9 @@
 
 #include "server/api/unix_groups_refresh.h"
 
+#include <fstream>
+
+#include "common/log.h"
 #include "server/api/account_changes.h"
 #include "tests/unit/control/controller_world.h"
 
@@ -53,6 +56,50 @@ TEST_F(UnixGroupsRefreshTest, WhoHasLeftAGroupHasLeftItHere) {
   w.run(1min);
   EXPECT_EQ(user("ann").groups, GroupNames{"by-hand"});
   EXPECT_EQ(user("ann").role, Role::operator_);
+}
+
+TEST_F(UnixGroupsRefreshTest, WhoHasNoAccountAnyMoreKeepsNoRoleOfTheDirectory) {
+  const std::string path = testing::TempDir() + "unix_groups_refresh_test.log";
+  std::remove(path.c_str());
+  ASSERT_TRUE(set_log_file(path).is_ok());
+  const User by_hand{.name = "bot", .role = Role::operator_, .groups = {"proj-a"}};
+  set(by_hand);
+  set({.name = "ann", .groups = {"by-hand"}});
+  set({.name = "eve"});
+  set({.name = "sys"});
+  for (const char* name : {"ann", "eve", "sys"}) {
+    directory.emplace(name, GroupNames{"hai-ops", "proj-a"});
+  }
+  refresh.start();
+  w.run(61s);
+  EXPECT_EQ(user("ann").role, Role::operator_);
+  EXPECT_EQ(user("ann").groups, (GroupNames{"by-hand", "proj-a"}));
+  directory.erase("ann");
+  directory.insert_or_assign("eve", Result<GroupNames>(unavailable("no group hai-ops")));
+  directory.insert_or_assign("sys", Result<GroupNames>(failed_precondition("the system's")));
+  w.run(2min);
+  EXPECT_EQ(user("ann").role, Role::user);
+  EXPECT_EQ(user("ann").groups, GroupNames{"by-hand"}) << "what is no group of the directory stays";
+  EXPECT_TRUE(user("bot").is_same_account(by_hand)) << "he never had an account";
+  for (const char* name : {"eve", "sys"}) {
+    EXPECT_EQ(user(name).role, Role::operator_) << name << ": nobody knows whether it is deleted";
+  }
+  set({.name = "ann", .role = Role::operator_});
+  w.run(1min);
+  EXPECT_EQ(user("ann").role, Role::operator_) << "given by hand since";
+  ASSERT_TRUE(set_log_file("").is_ok());
+  std::ifstream file(path);
+  std::map<std::string, int> said;
+  for (std::string line; std::getline(file, line);) {
+    for (const char* what : {"unix_account_gone user=ann ", "hai user set ann --active no",
+                             "unix_account_missing user=bot "}) {
+      said[what] += line.find(what) == std::string::npos ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(said["unix_account_gone user=ann "], 1);
+  EXPECT_EQ(said["unix_account_missing user=bot "], 1);
+  EXPECT_GE(said["hai user set ann --active no"], 1) << "what to do";
+  std::remove(path.c_str());
 }
 
 TEST_F(UnixGroupsRefreshTest, WhoCannotBeLookedAtKeepsNobodyBack) {

@@ -1,9 +1,8 @@
 // Single tasks of an array: those that somebody names before it is their turn, those that are held,
 // and how many may be unfinished at once.
 
-#include "server/control/attempt/array_flow.h"
-#include "server/model/invariants.h"
-#include "tests/unit/control/agent_reports.h"
+#include "server/control/attempt/attribution.h"
+#include "tests/unit/control/array_cases.h"
 
 namespace hai::test {
 namespace {
@@ -173,7 +172,7 @@ TEST(ArrayTasks, OfLargeSpecsAreNotNamedByTheDozen) {
     return c.decide(SubmitJob{builder.spec(), ""}).status();
   };
   const size_t before = c.events().size();
-  EXPECT_EQ(after(20).code(), Code::resource_exhausted);
+  EXPECT_EQ(after(20).code(), Code::invalid_argument);
   EXPECT_THAT(std::string(after(20).message()), HasSubstr("the 20 tasks that it names"));
   EXPECT_EQ(c.events().size(), before) << "nothing was changed";
   EXPECT_TRUE(after(10).is_ok());
@@ -190,7 +189,7 @@ TEST(ArrayTasks, OfLargeSpecsAreNotEditedAllAtOnce) {
   for (int i = 0; i < 6; ++i) tick(c);
   const size_t before = c.events().size();
   const Status refused = c.decide(EditJob{.job = array, .timeout = 3h}).status();
-  EXPECT_EQ(refused.code(), Code::resource_exhausted);
+  EXPECT_EQ(refused.code(), Code::failed_precondition);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("edit them one by one"));
   EXPECT_EQ(c.events().size(), before) << "nothing was changed";
   EXPECT_TRUE(c.decide(EditJob{.job = array, .array_limit = 500}).is_ok()) << "of the array alone";
@@ -333,6 +332,77 @@ TEST(ArrayTasks, OneMadeEarlyIsNotLostForItsCounterpart) {
   tick(c);
   EXPECT_FALSE(task(c, second, 3).is_terminal()) << "its counterpart has succeeded";
   EXPECT_EQ(task(c, second, 4).state, JobState::stopped) << "and that one's was never made";
+}
+
+// As a job does, unlike one that waits for its counterpart alone.
+TEST(ArrayTasks, OneMadeEarlyWaitsForARerunOfWhatItsArrayWaitsFor) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId other = c.submit(job("other"));
+  const JobId first = submit(c, job("first").array("0-9"));
+  const JobId second = submit(
+      c, job("second").array("0-9").depends_on("aftercorr:first").depends_on("afterok:other"));
+  ASSERT_TRUE(c.decide(HoldJob{name(second, 8), ""}).is_ok());
+  ASSERT_TRUE(c.decide(HoldJob{name(second, 9), ""}).is_ok());
+  c.finish(other, JobState::failed);
+  tick(c);
+  c.advance(c.knobs.attribution_after + 1s);
+  tick(c);
+  EXPECT_FALSE(task(c, second, 9).is_terminal());
+  const auto rerun = c.decide(RerunJob{.old = std::make_shared<const Job>(c.job(other))});
+  ASSERT_TRUE(rerun.is_ok()) << rerun.status().message();
+  c.finish(task(c, first, 8).id, JobState::failed);
+  c.finish(task(c, first, 9).id);
+  tick(c);
+  EXPECT_EQ(task(c, second, 8).state, JobState::stopped) << "its counterpart has failed";
+  EXPECT_THAT(task(c, second, 9).unmet_dependencies,
+              ElementsAre(Dependency{rerun.value().job, DependencyCondition::afterok}));
+  c.finish(rerun.value().job);
+  EXPECT_THAT(task(c, second, 9).unmet_dependencies, IsEmpty());
+}
+
+TEST(ArrayTasks, ACounterpartThatIsOpenedAgainIsWaitedFor) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId first = submit(c, job("first").gpus(1).array("0-3"));
+  const JobId second = submit(c, job("second").gpus(1).array("0-3").depends_on("aftercorr:first"));
+  const auto fail = [&](int index) {
+    const JobId id = task(c, first, index).id;
+    c.place(id, c.on({"node-1"}, GpuSet::first(1)));
+    c.confirm(id);
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::program, 1)});
+    ASSERT_EQ(task(c, first, index).state, JobState::failed);
+    tick(c);
+  };
+  fail(0);
+  const JobId late = submit(c, job("late").gpus(1).array("0-3").depends_on("aftercorr:first"));
+  c.advance(c.knobs.attribution_after);
+  tick(c);
+  c.decide_with([&](Decision& decision) {
+    const CheckResult fault{
+        .name = "gpu_xid", .verdict = CheckVerdict::fail, .tier = HealthTier::evict};
+    reopen_recent_failures(decision, c.node("node-1"), fault);
+  });
+  ASSERT_FALSE(task(c, first, 0).is_terminal());
+  tick(c);
+  c.finish(task(c, first, 0).id);
+  tick(c);
+  for (JobId array : {second, late}) {
+    EXPECT_EQ(task(c, array, 0).state, JobState::queued);
+    EXPECT_THAT(task(c, array, 0).unmet_dependencies, IsEmpty());
+  }
+  fail(1);
+  c.advance(c.knobs.attribution_after + 1s);
+  tick(c);
+  for (JobId array : {second, late}) {
+    EXPECT_EQ(task(c, array, 1).state, JobState::stopped) << "none can open it again now";
+  }
+  fail(2);
+  c.forget_finished();
+  tick(c);
+  EXPECT_EQ(c.job(second).array.stopped, 2) << "nor one that has left memory";
+  fail(3);
+  tick(c);
+  EXPECT_TRUE(c.job(first).is_terminal());
+  EXPECT_EQ(task(c, late, 3).state, JobState::stopped) << "nor one of an array that has ended";
 }
 
 TEST(ArrayEdit, IsForAllItsTasks) {

@@ -52,6 +52,29 @@ TEST(AttemptEnd, WhoSavesInBetweenIsRequeuedForEver) {
   EXPECT_THAT(c.job(id).end_reason, HasSubstr("requeued 2 times already and got nowhere"));
 }
 
+TEST(AttemptEnd, WhoCallsGoSuspendUnaskedIsBounded) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.knobs.max_requeues = 2;
+  JobId id = c.submit(job("j"));
+  for (int saved = 1; saved <= 5; ++saved) {
+    c.place(id, c.on({"node-1"}));
+    c.confirm(id);
+    c.advance(20min);
+    c.checkpoint(id, 1min);
+    FakeAgent(c, "node-1")
+        .report({exited({id, c.attempt(id).number, 0}, ExitCause::go_suspend, 0)});
+    ASSERT_FALSE(c.job(id).is_terminal()) << "it gets on";
+  }
+  EXPECT_EQ(c.job(id).counters.requeue_count, 5);
+  run_and_end(c, id, ExitCause::go_suspend, 0);
+  ASSERT_EQ(c.job(id).state, JobState::suspended);
+  EXPECT_THAT(c.job(id).avoid, IsEmpty()) << "no node is to blame";
+  run_and_end(c, id, ExitCause::go_suspend, 0);
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+  EXPECT_EQ(c.job(id).end_reason,
+            "rank 0 on node-1 called go_suspend (requeued 2 times already and got nowhere)");
+}
+
 TEST(AttemptEnd, WhoTellsOfNoCheckpointsIsBelievedAfterADay) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.knobs.max_requeues = 1;

@@ -20,7 +20,7 @@ struct Case {
 
 // No row: the attempt would go on (other ranks run). 85 is suspend.exit_code.
 const Case kCases[] = {
-    {C::go_suspend, 0, false, false, A::suspended, false},
+    {C::go_suspend, 0, false, false, A::suspended, true},  // unasked: bounded, else it spins
     {C::go_suspend, 0, true, false, A::suspended, false},
     {C::go_suspend, 0, true, true, A::suspended, false},
     {C::left, 143, true, false, A::suspended, false},
@@ -38,7 +38,7 @@ const Case kCases[] = {
     {C::launch_failed, 0, true, false, A::failed, true},
     {C::program, 85, true, false, A::suspended, false},
     {C::program, 85, true, true, A::suspended, false},
-    {C::program, 85, false, false, A::suspended, true},  // unasked: bounded, else it spins
+    {C::program, 85, false, false, A::suspended, true},  // unasked, too
     {C::program, 1, false, false, A::failed, false},
     {C::program, 1, false, true, A::failed, false},
     {C::program, 1, true, false, A::failed, false},

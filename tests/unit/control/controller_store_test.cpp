@@ -108,6 +108,15 @@ TEST(Durability, LargeSubmitsAreManyTurns) {
   EXPECT_GE(a->controller.stats().turns - before.turns, 250 / 17);
 }
 
+// Commands that change nothing cost time all the same: of thousands of them a turn ends in time.
+TEST(Durability, ATurnTakesOnlyAPartOfTheLease) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.decide_with([](const Decision& decision) {
+    EXPECT_TRUE(Turns::has_room(decision, 249ms, 2s));
+    EXPECT_FALSE(Turns::has_room(decision, 250ms, 2s));
+  });
+}
+
 TEST(Durability, WhatIsRemovedIsRemovedInTheStore) {
   ControllerWorld w;
   auto a = w.leader();

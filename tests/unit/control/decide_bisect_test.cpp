@@ -70,6 +70,66 @@ TEST(Bisection, ANewLeaderBeginsAnew) {
   }
 }
 
+// Of four nodes with a job that hung; node-4 does not become ready.
+TEST(Bisection, DoesNotWaitForANodeThatIsDown) {
+  HealthWorld w(cluster(nodes(4, gpus(8))));
+  const JobId job = w.c.run(hai::test::job("j").nodes(4), {"node-1", "node-2", "node-3", "node-4"});
+  ASSERT_TRUE(w.c.decide(BisectNodes{{"node-1", "node-2", "node-3", "node-4"}}).is_ok());
+  w.advance(1s);
+  w.c.decide_with([](Decision& decision) { decide_node_down(decision, NodeId{4}, "silent"); });
+  w.c.finish(job);
+  run_bisection(w, "node-2", 10);
+  EXPECT_EQ(w.repair("node-2").step, RepairStep::service);
+  EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open);
+  EXPECT_EQ(w.node("node-3").scheduling, Scheduling::open);
+  EXPECT_THAT(w.incidents(kBisection), IsEmpty());
+  EXPECT_EQ(w.repair("node-4").step, RepairStep::emptying);
+  EXPECT_EQ(w.node("node-4").scheduling, Scheduling::cordoned);
+
+  w.report("node-4", {});  // it is back
+  w.advance(3s);
+  EXPECT_EQ(w.repair("node-4").step, RepairStep::validating);
+  w.validation_ends("node-4", 0);
+  w.advance(3s);
+  EXPECT_EQ(w.node("node-4").scheduling, Scheduling::open);
+}
+
+TEST(Bisection, OfTwoOneOfWhichIsDownTheOtherIsTestedAlone) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  ASSERT_TRUE(w.c.decide(BisectNodes{{"node-1", "node-2"}}).is_ok());
+  w.c.set_liveness("node-2", Liveness::down);
+  w.advance(3s);
+  EXPECT_EQ(w.repair("node-1").step, RepairStep::validating);
+  EXPECT_EQ(w.repair("node-2").step, RepairStep::emptying);
+  EXPECT_THAT(w.incidents(kBisection), IsEmpty());
+  w.validation_ends("node-1", 0);
+  w.advance(3s);
+  EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open);
+}
+
+TEST(Bisection, WaitsForOthersJobsNoLongerThanATestMayTake) {
+  HealthWorld w(cluster(nodes(4, gpus(8))));
+  w.c.knobs.validation_timeout = 5min;
+  const JobId gang = w.c.run(hai::test::job("j").nodes(4).gpus(4),
+                             {"node-1", "node-2", "node-3", "node-4"}, GpuSet::first(4));
+  const JobId share = w.c.run(hai::test::job("days").gpus(4), {"node-4"}, GpuSet{0xf0});
+  ASSERT_TRUE(w.c.decide(BisectNodes{{"node-1", "node-2", "node-3", "node-4"}}).is_ok());
+  w.advance(10min);
+  EXPECT_EQ(w.repair("node-4").step, RepairStep::bisecting) << "nobody idles for it";
+  w.c.finish(gang);
+  w.advance(4min);
+  w.sessions.bisections.clear();
+  w.advance(4min);
+  EXPECT_EQ(w.repair("node-4").step, RepairStep::bisecting) << "a new leader counts anew";
+  EXPECT_EQ(w.c.state().live().size(), 1u);
+  w.advance(1min + 5s);
+  EXPECT_EQ(w.repair("node-4").step, RepairStep::emptying) << "validated when its job has ended";
+  EXPECT_EQ(w.c.state().live().size(), 2u) << "a pair of the three is tested";
+  w.c.finish(share);
+  w.advance(3s);
+  EXPECT_EQ(w.repair("node-4").step, RepairStep::validating);
+}
+
 TEST(Bisection, IsForOperatorsAndForNodesThatTakeJobs) {
   HealthWorld w(cluster(nodes(3, gpus(8))));
   w.c.add_user("bob");

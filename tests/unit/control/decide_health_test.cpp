@@ -335,6 +335,42 @@ TEST(Attribution, WhatFailedMinutesBeforeItsFaultWasSeenGoesBackToTheQueue) {
   EXPECT_EQ(w.c.job(old).state, JobState::failed) << "that was longer ago than attribution_after";
 }
 
+// Else the work would run twice.
+TEST(Attribution, AFailureThatWasRunAgainIsNotOpenedAgain) {
+  const auto run_again = [](HealthWorld& w, JobId id, const std::string& name) {
+    const auto reply =
+        w.c.decide(RerunJob{.old = std::make_shared<const Job>(w.c.job(id)), .name = name});
+    EXPECT_TRUE(reply.is_ok()) << reply.status().message();
+    return reply.value().job;
+  };
+  const auto fail_and_run_again = [&](HealthWorld& w, JobId id, const std::string& name) {
+    w.report("node-1", {}, {exited({id, 1, 0}, ExitCause::program, 1)});
+    ASSERT_EQ(w.c.job(id).state, JobState::failed);
+    const JobId again = run_again(w, id, name);
+    if (name.empty()) w.c.finish(again);
+    w.report("node-1", {failing("gpu_xid", T::evict, "gpu 3")});
+    EXPECT_EQ(w.c.job(id).state, JobState::failed) << name;
+  };
+  for (const std::string name : {"x", ""}) {
+    HealthWorld one(cluster(nodes(2, gpus(8))));
+    fail_and_run_again(one, one.c.run(job("j"), {"node-1"}), name);
+    HealthWorld of_array(cluster(nodes(2, gpus(8))));
+    const auto array = of_array.c.decide(SubmitJob{job("sweep").array("0-1").spec(), ""});
+    ASSERT_TRUE(array.is_ok()) << array.status().message();
+    const JobId task = of_array.c.state().find_task({array.value().job, 0})->id;
+    of_array.c.place(task, of_array.c.on({"node-1"}));
+    of_array.c.confirm(task);
+    fail_and_run_again(of_array, task, name);
+  }
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  const JobId id = w.c.run(job("j"), {"node-1"});
+  run_again(w, id, "beside");
+  w.advance(1s);
+  w.report("node-1", {}, {exited({id, 1, 0}, ExitCause::program, 1)});
+  w.report("node-1", {failing("gpu_xid", T::evict, "gpu 3")});
+  EXPECT_EQ(w.c.job(id).state, JobState::suspended) << "that one is not in its place";
+}
+
 TEST(Churn, EarlyFailuresOnThreeDisjointSetsAreTheJobsOwnFault) {
   HealthWorld w(cluster(nodes(6, gpus(8))));
   const JobId job = w.c.run(hai::test::job("j").nodes(2).restart(100), {"node-1", "node-2"});

@@ -330,6 +330,26 @@ TEST(Schedule, ValidatesIdleNodesWeeklyAndNeverInAnybodysWay) {
   EXPECT_FALSE(w.node("node-4").occupants.empty());
 }
 
+TEST(Schedule, AHeldJobOrAnArrayIsInNobodysWay) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  const JobId held = w.c.submit(hai::test::job("held"));
+  w.c.emit(JobHeld{held, "held by ann"});
+  w.c.submit(hai::test::job("later").begin_at(w.c.now + 10'000h));
+  const auto submit = [&](const JobBuilder& builder) {
+    const auto reply = w.c.decide(SubmitJob{builder.spec(), ""});
+    EXPECT_TRUE(reply.is_ok()) << reply.status().message();
+    return reply.value().job;
+  };
+  submit(hai::test::job("after").depends_on("held"));
+  const JobId task = w.c.state().find_task({submit(hai::test::job("sweep").array("3")), 3})->id;
+  w.c.place(task, w.c.on({"node-2"}));
+  w.c.confirm(task);
+  w.c.advance(w.c.knobs.validate_period);
+  w.advance(2s);
+  ASSERT_FALSE(w.node("node-1").occupants.empty());
+  EXPECT_TRUE(w.c.job(w.node("node-1").occupants[0].job).spec->is_validation);
+}
+
 TEST(Schedule, AValidationInSomebodysWayLeavesWithinSeconds) {
   HealthWorld w(cluster(nodes(1, gpus(8))));
   w.c.advance(w.c.knobs.validate_period);

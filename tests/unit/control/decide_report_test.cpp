@@ -422,6 +422,43 @@ TEST(Registration, RefusesAnotherNumberOfGpusWhileJobsAreOnIt) {
   EXPECT_EQ(r.c.node("node-1").facts.gpus, 4);
 }
 
+TEST(Registration, RefusesAnotherGroupOrZoneWhileJobsAreOnIt) {
+  Registration r;
+  const JobId id = r.c.run(job("j"), {"node-1"});
+  const NodeFacts before = r.c.node("node-1").facts;
+  NodeFacts moved = before;
+  moved.group = "debug";
+  const Status status = r.enter("node-1", moved);
+  EXPECT_EQ(status.code(), Code::failed_precondition);
+  EXPECT_THAT(status.message(), HasSubstr("says group debug, zone " + before.zone + " now"));
+  EXPECT_THAT(status.message(), HasSubstr("wait for it in group " + before.group));
+  NodeFacts rezoned = before;
+  rezoned.zone = "Z";
+  EXPECT_EQ(r.enter("node-1", rezoned).code(), Code::failed_precondition);
+  EXPECT_EQ(r.c.node("node-1").facts, before);
+  NodeFacts other_leaf = before;
+  other_leaf.leaf = "leaf-9";
+  EXPECT_TRUE(r.enter("node-1", other_leaf).is_ok()) << "only group and zone";
+  r.c.finish(id);
+  EXPECT_TRUE(r.enter("node-1", moved).is_ok());
+  EXPECT_EQ(r.c.node("node-1").facts.group, "debug");
+}
+
+TEST(Registration, AnotherGroupIsNoMoveWhereAnOperatorHasSetIt) {
+  Registration r;
+  const NodeFacts told = r.c.node("node-1").facts;
+  ASSERT_TRUE(r.c.decide(SetNode{"node-1", {.group = "debug", .zone = "Z"}}).is_ok());
+  r.c.run(job("j").group("debug"), {"node-1"});
+  EXPECT_TRUE(r.enter("node-1", told).is_ok()) << "its config is as it was";
+  NodeFacts moved = told;
+  moved.group = "other";
+  moved.zone = "Y";
+  EXPECT_TRUE(r.enter("node-1", moved).is_ok()) << "what is set counts";
+  EXPECT_EQ(r.c.node("node-1").facts.group, "debug");
+  EXPECT_EQ(r.c.node("node-1").facts.zone, "Z");
+  EXPECT_EQ(r.c.node("node-1").told_facts().group, "other");
+}
+
 TEST(NodeDown, LosesEveryRankOnItAndFreesWholeAttempts) {
   Cluster c = cluster(nodes(2, gpus(8)));
   JobId gang = c.run(job("gang").nodes(2).gpus(4), {"node-1", "node-2"}, GpuSet::first(4));

@@ -22,9 +22,18 @@ TEST(UnixAccount, IsInItsGroups) {
   EXPECT_THAT(groups.value(), Contains("root"));
 }
 
-TEST(UnixAccount, OfTheSystemOrOfNobodySaysNothing) {
-  EXPECT_EQ(unix_groups_of("root", {}).status().code(), Code::not_found);
-  EXPECT_EQ(unix_groups_of("no-such-user", {}, 0).status().code(), Code::not_found);
+TEST(UnixAccount, OfTheSystemSaysNothing) {
+  EXPECT_EQ(unix_groups_of("root", {"daemon"}).status().code(), Code::failed_precondition);
+  EXPECT_EQ(unix_groups_of("root", {"no-such-group"}).status().code(), Code::failed_precondition);
+}
+
+TEST(UnixAccount, IsNotThereOnlyIfTheDirectoryAnswers) {
+  const auto code = [](const std::vector<std::string>& named) {
+    return unix_groups_of("no-such-user", named, 0).status().code();
+  };
+  EXPECT_EQ(code({"daemon"}), Code::not_found);
+  EXPECT_EQ(code({"daemon", "no-such-group"}), Code::unavailable);
+  EXPECT_EQ(code({}), Code::failed_precondition) << "nothing says that it answers";
 }
 
 TEST(UnixAccount, IsNotKnownWhileAGroupThatMustBeThereIsNot) {

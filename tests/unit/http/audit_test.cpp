@@ -7,6 +7,8 @@
 
 #include "hai/v1/api.grpc.pb.h"
 #include "proto/json/call_options.h"
+#include "server/api/audit_trail.h"
+#include "server/http/service_desk.h"
 #include "tests/unit/http/routes_fixture.h"
 
 namespace hai {
@@ -121,6 +123,58 @@ TEST_F(Audit, EveryRouteLeavesWhatTheContractSays) {
   EXPECT_TRUE(without.contains("GetJob") && without.contains("DryRunJob"));
 }
 
+TEST_F(Audit, ASecondSlashIsNoWayAroundIt) {
+  const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+  int asked = 0;
+  for (int i = 0; i < api->method_count(); ++i) {
+    for (const v1::Route& route : api->method(i)->options().GetRepeatedExtension(v1::route)) {
+      const RoutePattern pattern = pattern_of(route);
+      for (const char* before : {"/", "/%2F"}) {
+        const Answer answer =
+            ask_route({pattern.method, before + pattern.path}, LiveServer::kAdminToken);
+        EXPECT_EQ(answer.status, 404) << pattern.method << " " << before << pattern.path;
+        EXPECT_NE(answer.body.find("nothing is served"), std::string::npos) << answer.body;
+        ++asked;
+      }
+    }
+  }
+  EXPECT_GT(asked, 80);
+}
+
+// They are merged as others are: the first is there at once.
+TEST_F(Audit, GuessesThatAreTurnedAwayAreThere) {
+  const auto guess = [&] {
+    return ask("POST", "/api/v1/session", R"({"token": "wrong"})", "", "").status;
+  };
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(guess(), 401);
+  EXPECT_TRUE(find("", "SignIn", "unauthenticated").has_value());
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(guess(), 429);
+  EXPECT_TRUE(find("", "SignIn", "resource_exhausted").has_value());
+}
+
+TEST_F(Audit, WhoIsRefusedAtThePortOfServicesIsThere) {
+  const ServiceGate gate = make_service_gate(server_.routes().parts());
+  const auto refused = [&](std::map<std::string, std::string> headers) {
+    const auto judged = gate.judge({.method = "GET",
+                                    .target = "/jobs/7/web/",
+                                    .headers = std::move(headers),
+                                    .peer = "10.0.0.9"});
+    const auto* answer = std::get_if<HttpResponse>(&judged);
+    return answer == nullptr ? 0 : answer->status;
+  };
+  EXPECT_EQ(refused({{"authorization", "Bearer hai_wrong"}}), 401);
+  const auto stranger = find("", std::string(kShellCall), "unauthenticated", "job/7");
+  ASSERT_TRUE(stranger.has_value());
+  EXPECT_EQ(stranger->address, "10.0.0.9");
+
+  const std::string cookie = "hai_session=" + token_of("bob", "user");
+  EXPECT_EQ(refused({{"cookie", cookie}, {"host", "h"}}), 0) << "his own page";
+  EXPECT_EQ(refused({{"cookie", cookie}, {"host", "h"}, {"origin", "https://evil.example"}}), 403);
+  const auto page = find("bob", std::string(kShellCall), "permission_denied", "job/7");
+  ASSERT_TRUE(page.has_value());
+  EXPECT_NE(page->detail.find("evil.example"), std::string::npos) << page->detail;
+}
+
 TEST_F(Audit, NobodyKnownIsMergedOverAllRoutes) {
   const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
   int refused = 0;
@@ -213,6 +267,12 @@ TEST_F(Audit, TheSameOverGrpc) {
   ASSERT_TRUE(entry.has_value());
   EXPECT_EQ(entry->address, "127.0.0.1");
   EXPECT_EQ(entry->detail, "stop");
+}
+
+TEST_F(Audit, AJobIsItsNumberHoweverItWasWritten) {
+  const int64_t job = submit("mine");
+  EXPECT_EQ(get(fmt::format("/api/v1/jobs/00{}/spec", job)).status, 200);
+  EXPECT_TRUE(find("root", "GetJobSpec", "ok", fmt::format("job/{}", job)).has_value());
 }
 
 }  // namespace

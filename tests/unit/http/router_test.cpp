@@ -50,6 +50,16 @@ TEST(HttpRouter, FindsTheHandlerAndItsParameters) {
   EXPECT_EQ(ask(router, "POST", "/jobs/17/stop").body, "stop:17");
 }
 
+// What a path begins with is looked at elsewhere, too: there is one way only to write it.
+TEST(HttpRouter, AnEmptySegmentLeadsNowhere) {
+  HttpRouter router = make_router();
+  for (const char* path : {"//", "//jobs", "///jobs/17", "/jobs//", "/jobs//17"}) {
+    EXPECT_EQ(ask(router, "GET", path).status, 404) << path;
+    EXPECT_EQ(router.pattern_of({.method = "GET", .path = path}), "") << path;
+  }
+  EXPECT_EQ(ask(router, "POST", "/jobs//stop").status, 404);
+}
+
 TEST(HttpRouter, SaysWhatIsMissing) {
   const HttpRouter router = make_router();
   EXPECT_EQ(ask(router, "GET", "/nothing").status, 404);

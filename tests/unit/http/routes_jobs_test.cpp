@@ -160,6 +160,37 @@ TEST_F(JobRoutes, AreValidatedWithoutBeingSubmitted) {
   EXPECT_EQ(ask("POST", "/api/v1/jobs/dry_run", yaml("a")).status, 409) << "the name is taken";
 }
 
+TEST_F(JobRoutes, DryRunsAndWhatIfsKnowTheTasksOfArrays) {
+  submit("first");  // the node is taken
+  const int64_t sweep = queue("sweep", "array: 0-999\n");
+  ASSERT_TRUE(server_.eventually([sweep](Controller& controller) {
+    return controller.state().unfinished_tasks(JobId{sweep}).size() > 100;
+  }));
+  const auto dry_run = [&](const std::string& name, const std::string& dependency) {
+    return ask("POST", "/api/v1/jobs/dry_run",
+               yaml(name) + fmt::format("options: {{depends_on: [\"{}\"]}}\n", dependency));
+  };
+  const auto priority_of = [&](int index) {
+    const json change{{"job", fmt::format("{}_{}", sweep, index)}, {"priority", "high"}};
+    return ask("POST", "/api/v1/whatif", json{{"priority", change}}.dump());
+  };
+  for (const int index : {3, 990}) {  // one that is made, and one that is still to come
+    const Answer next = dry_run("next", fmt::format("afterok:{}_{}", sweep, index));
+    EXPECT_EQ(next.status, 200) << next.body;
+    const Answer priority = priority_of(index);
+    EXPECT_EQ(priority.status, 200) << priority.body;
+    EXPECT_EQ(priority.content()["job"]["job"]["name"], "sweep") << priority.body;
+  }
+  EXPECT_EQ(dry_run("next", fmt::format("afterok:{}_1000", sweep)).status, 404);
+  EXPECT_EQ(priority_of(1000).status, 404);
+  const Answer in_line = dry_run("sweep", "singleton");
+  EXPECT_EQ(in_line.status, 200) << "its tasks are not in line: " << in_line.body;
+  server_.on_loop([&] {
+    const ClusterState& state = server_.controller().state();
+    EXPECT_EQ(state.find_task({JobId{sweep}, 990}), nullptr) << "nothing was made";
+  });
+}
+
 TEST_F(JobRoutes, CheckpointsAndProgressOfNone) {
   const int64_t id = submit("a");
   const json checkpoints = get(fmt::format("/api/v1/jobs/{}/checkpoints", id)).content();

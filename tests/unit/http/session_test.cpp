@@ -128,6 +128,9 @@ TEST_F(Sessions, ThoseWhoGuessAreAnsweredForAWhile) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(post_session(R"({"token": "wrong"})").status, 401);
   EXPECT_EQ(post_session(R"({"token": "wrong"})").status, 429);
   EXPECT_EQ(post_session(std::string(70'000, ' ')).status, 413);
+  for (const char* path : {"//api/v1/session", "/%2Fapi/v1/session"}) {
+    EXPECT_EQ(ask("POST", path, R"({"token": "wrong"})", "", "").status, 404) << path;
+  }
 }
 
 TEST_F(Sessions, ATokenMayDoWhatItsScopeSays) {

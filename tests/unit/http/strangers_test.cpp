@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <set>
 
 #include "tests/unit/http/routes_fixture.h"
 
@@ -69,6 +70,59 @@ TEST_F(Strangers, ALongNameIsRefusedBeforeItIsRepeated) {
   const Answer answer = ask_cheaply("/api/v1/whatif", body.dump(), kAdmin);
   EXPECT_EQ(answer.status, 400);
   EXPECT_NE(answer.body.find("longer than 255"), std::string::npos) << answer.body;
+}
+
+TEST_F(Strangers, SeeNoPageWhereNobodySaidSo) {
+  submit("secret-plan");
+  const Answer page = ask("GET", "/", "", "", "");
+  EXPECT_EQ(page.status, 404);
+  EXPECT_EQ(page.body.find("secret-plan"), std::string::npos) << page.body;
+}
+
+// `status_page: true`, without a dashboard.
+class StatusPage : public RoutesFixture {
+ protected:
+  StatusPage()
+      : RoutesFixture([](ServerConfig& config, ServingSecrets&) { config.status_page = true; }) {}
+
+  Answer page() { return ask("GET", "/", "", "", ""); }
+  void cordon(const std::string& reason) {
+    const std::string body = json{{"reason", reason}}.dump();
+    EXPECT_EQ(ask("POST", "/api/v1/nodes/n1/cordon", body).status, 200);
+  }
+};
+
+TEST_F(StatusPage, EscapesWhatPeopleWrite) {
+  cordon("<script>alert(1)</script>");
+  const Answer shown = page();
+  EXPECT_EQ(shown.status, 200);
+  EXPECT_NE(shown.head.find("Content-Security-Policy"), std::string::npos);
+  EXPECT_EQ(shown.body.find("<script"), std::string::npos);
+  EXPECT_NE(shown.body.find("&lt;script&gt;"), std::string::npos);
+}
+
+TEST_F(StatusPage, NamesNoJobAndNobody) {
+  const std::string zoe = token_of("zoe", "user");
+  EXPECT_EQ(ask("POST", "/api/v1/jobs", yaml("secret-plan"), "", zoe).status, 201);
+  EXPECT_EQ(ask("POST", "/api/v1/jobs", yaml("other-plan"), "", zoe).status, 201);
+  cordon("job 1 (secret-plan) of zoe has broken it");
+  const std::string shown = page().body;
+  EXPECT_NE(shown.find("a job of somebody else has broken it"), std::string::npos) << shown;
+  for (const char* word : {"secret-plan", "other-plan", "zoe"}) {
+    EXPECT_EQ(shown.find(word), std::string::npos) << word << shown;
+  }
+}
+
+// It would differ each time.
+TEST_F(StatusPage, IsMadeOnceASecondHoweverManyAsk) {
+  std::set<std::string> pages;
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    cordon(std::string(static_cast<size_t>(i + 1), 'x'));
+    pages.insert(page().body);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  EXPECT_LE(static_cast<double>(pages.size()), took.count() + 1.0);
 }
 
 }  // namespace

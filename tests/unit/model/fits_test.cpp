@@ -7,6 +7,7 @@
 
 #include "common/rng.h"
 #include "sim/chaos.h"
+#include "tests/support/builders.h"
 #include "tests/support/random_cluster.h"
 
 namespace hai {
@@ -82,6 +83,24 @@ TEST(Fits, SaysWhatDoesNot) {
             "event 1 (node_liveness_changed) does not fit: node 4 does not exist");
   EXPECT_EQ(refused(1, IncidentClosed{IncidentId{1}, ""}),
             "event 1 (incident_closed) does not fit: incident 1 is not open");
+}
+
+// A task always shares the name of its array, which has not ended.
+TEST(Fits, ATaskThatIsOpenedAgain) {
+  test::Cluster c = test::cluster(test::nodes(1, test::gpus(8)));
+  const auto reply = c.decide(SubmitJob{test::job("sweep").array("0-1").spec(), ""});
+  ASSERT_TRUE(reply.is_ok()) << reply.status().message();
+  const JobId array = reply.value().job;
+  const JobId failed = c.state().find_task({array, 0})->id;
+  c.finish(failed, JobState::failed);
+  const auto opened_again = [&] {
+    const Event event{c.state().last_seq() + 1, c.now, "server", JobReopened{failed, {}, ""}};
+    return std::string(fits(c.state(), event).message());
+  };
+  EXPECT_EQ(opened_again(), "");
+  c.finish(c.state().find_task({array, 1})->id);
+  c.finish(array, JobState::failed);
+  EXPECT_THAT(opened_again(), testing::HasSubstr("job 2 is a task of no unfinished array"));
 }
 
 }  // namespace

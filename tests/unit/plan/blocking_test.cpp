@@ -79,6 +79,18 @@ TEST(Blocking, TheFewestOfSeveral) {
                           "normal"));
 }
 
+// An older server let the restart of an agent move its node into another group under a job.
+TEST(Blocking, NobodyOnNodesOfAnotherGroup) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(job("a").priority(Priority::high), {"node-1"});
+  c.run(job("b").priority(Priority::high), {"node-2"});
+  NodeFacts moved = c.node("node-2").facts;
+  moved.group = "debug";
+  c.emit(NodeRegistered{c.node_id("node-2"), moved});
+  EXPECT_THAT(facts(c, c.submit(job("j"))),
+              ElementsAre("job: job 1 (a) of ann runs on node-1 at priority high, above normal"));
+}
+
 TEST(Blocking, AQuantumAndWhenItIsOver) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.run(job("other").user("bob"), {"node-1"});

@@ -52,6 +52,21 @@ TEST(Defragment, NeverMovesWhoeverReportsNoCheckpoints) {
   EXPECT_THAT(c.plan().reserves, IsEmpty());
 }
 
+// An older server let the restart of an agent move its node into another group under a job.
+TEST(Defragment, NeverMovesWhoseGroupIsGone) {
+  Halves h;
+  for (const char* name : {"node-1", "node-2"}) {
+    NodeFacts moved = h.c.node(name).facts;
+    moved.group = "debug";
+    h.c.emit(NodeRegistered{h.c.node_id(name), moved});
+  }
+  h.c.submit(job("of-debug").group("debug"));
+  h.c.advance(h.c.knobs.tight_wait);
+  h.c.checkpoint(h.a, 10s);
+  h.c.checkpoint(h.b, 10s);
+  EXPECT_THAT(h.c.plan().reserves, IsEmpty());
+}
+
 TEST(Defragment, NeverMovesAGang) {
   Cluster c = cluster(nodes(3, gpus(8)));
   const JobId gang = c.run(job("gang").nodes(2).gpus(4), {"node-1", "node-2"}, GpuSet::first(4));

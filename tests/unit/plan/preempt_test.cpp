@@ -314,5 +314,23 @@ TEST(Preempt, ForVeryManyTakesMoreThanOnePass) {
   EXPECT_EQ(first.reserves.size() + second.reserves.size(), kJobs);
 }
 
+// No two of these nodes are of one leaf, so that each of her searches fails.
+TEST(Preempt, ThatFailsForOneUserManyTimesIsTriedForOthers) {
+  constexpr int kNodes = 140;
+  std::vector<NodesBuilder> leaves;
+  for (int i = 1; i <= kNodes; ++i) {
+    leaves.push_back(nodes(1, gpus(8)).leaf(fmt::format("leaf-{}", i)));
+  }
+  Cluster c(leaves);
+  for (int i = 1; i <= kNodes; ++i) {
+    c.run(low(fmt::format("v{}", i)), {fmt::format("node-{}", i)});
+  }
+  for (int i = 2; i <= kNodes; ++i) c.submit(high(fmt::format("g{}", i)).nodes(i).max_leaves(1));
+  c.submit(high("other").user("bob"));
+  const Plan plan = c.pass();
+  ASSERT_EQ(plan.reserves.size(), 1U);
+  EXPECT_EQ(c.job(plan.reserves[0].job).user, "bob");
+}
+
 }  // namespace
 }  // namespace hai::test

@@ -231,6 +231,102 @@ TEST(Reservation, GivesWayToQuotaUsedMeanwhile) {
   EXPECT_EQ(pending_code(plan, first), "quota");
 }
 
+// `late` waits for node-1, where `a` takes an hour to leave; `b` runs on node-2.
+struct LongGrace {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId a = c.run(low("a").grace(1h), {"node-1"});
+  JobId b = c.run(job("b").priority(Priority::extreme_high), {"node-2"});
+  JobId late = c.submit(high("late"));
+  LongGrace() {
+    EXPECT_THAT(reserves(c, c.pass()), ElementsAre("late: node-1 <- a"));
+    c.advance(1min);
+    c.finish(b);
+  }
+};
+
+TEST(Reservation, TakesFreeNodesRatherThanWaitForAVictim) {
+  LongGrace h;
+  const Plan plan = h.c.pass();
+  EXPECT_THAT(starts(h.c, plan), ElementsAre("late: node-2"));
+  EXPECT_THAT(jobs(h.c, plan.continues), ElementsAre("a"));
+  EXPECT_EQ(h.c.attempt(h.a).state, AttemptState::running);
+  EXPECT_FALSE(h.c.job(h.late).reservation.has_value());
+  EXPECT_THAT(h.c.plan().starts, IsEmpty());
+}
+
+TEST(Reservation, LeavesFreeNodesToWhoeverIsBetter) {
+  LongGrace h;
+  h.c.submit(job("better").priority(Priority::very_high));
+  h.c.submit(low("worse"));
+  const Plan plan = h.c.pass();
+  EXPECT_THAT(starts(h.c, plan), ElementsAre("better: node-2"));
+  EXPECT_THAT(plan.drops, IsEmpty()) << "what is held for it stays";
+  EXPECT_EQ(pending_code(plan, h.late), "preempting");
+}
+
+TEST(Reservation, OfAGangTakesWhatIsFreeBesidesItsOwn) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  const JobId a = c.run(low("a"), {"node-1"});
+  c.run(low("b").grace(1h), {"node-2"});
+  const JobId top = c.run(job("top").priority(Priority::extreme_high), {"node-3"});
+  c.submit(high("gang").nodes(2));
+  c.pass();
+  c.leave(a);
+  EXPECT_THAT(c.pass().starts, IsEmpty());
+  c.finish(top);
+  const Plan plan = c.pass();
+  EXPECT_THAT(starts(c, plan), ElementsAre("gang: node-1,node-3"));
+  EXPECT_THAT(jobs(c, plan.continues), ElementsAre("b"));
+}
+
+// A rank of `gang` failed on node-1; the other one is on a node that fell silent with many.
+struct MassLoss {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  JobId gang = c.run(low("gang").nodes(2), {"node-1", "node-2"});
+  MassLoss() {
+    c.run(low("victim"), {"node-3"});
+    c.set_liveness("node-2", Liveness::suspect);
+    c.emit(RankEnded{gang, 1, 0, RankState::exited, ExitCause::program, 1, ""});
+    AttemptEnd end{.outcome = AttemptState::failed, .exit_code = 1, .reason = "test"};
+    c.emit(AttemptEnding{gang, 1, end});
+  }
+  void open() {
+    c.emit(IncidentOpened{
+        IncidentId{1}, std::string(kMassLoss), "cluster", "", {c.node_id("node-2")}});
+  }
+};
+
+TEST(Reservation, IsNotOfNodesThatNobodyKnowsWhenTheyAreLeft) {
+  MassLoss h;
+  h.c.submit(high("high"));
+  EXPECT_THAT(reserves(h.c, h.c.plan()), ElementsAre("high: node-1 <- gang"))
+      << "one silent node is down soon";
+  h.open();
+  EXPECT_THAT(reserves(h.c, h.c.pass()), ElementsAre("high: node-3 <- victim"));
+}
+
+TEST(Reservation, DoesNotWaitForAGangWithARankOnASilentNode) {
+  MassLoss h;
+  h.c.submit(high("high"));
+  h.c.pass();
+  h.open();
+  const Plan plan = h.c.pass();
+  EXPECT_THAT(jobs(h.c, plan.drops), ElementsAre("high"));
+  EXPECT_THAT(reserves(h.c, plan), ElementsAre("high: node-3 <- victim"));
+}
+
+TEST(Reservation, AVictimOfWhichARankHasLeftLeavesAllTheSame) {
+  for (const ExitCause cause : {ExitCause::left, ExitCause::program}) {
+    Cluster c = cluster(nodes(2, gpus(8)));
+    const JobId gang = c.run(low("gang").nodes(2), {"node-1", "node-2"});
+    const JobId big = c.submit(high("big").nodes(2));
+    c.pass();
+    c.emit(RankEnded{gang, 1, 0, RankState::exited, cause, 1, ""});
+    c.emit(JobHeld{big, "test"});
+    EXPECT_THAT(c.plan().continues, IsEmpty());
+  }
+}
+
 TEST(Drain, MovesJobsAwayWithoutABeneficiary) {
   Cluster c = cluster(nodes(2, gpus(8)));
   JobId id = c.run(job("gang").nodes(2), {"node-1", "node-2"});

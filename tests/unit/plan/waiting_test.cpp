@@ -158,5 +158,55 @@ TEST(Following, WhatAForgottenJobUsedOfItsQuotaIsFree) {
   EXPECT_EQ(plan.starts[0].job, second);
 }
 
+// To count nodes for a size of ranks that nobody else asks for takes time, for each size anew.
+TEST_F(Waiting, OfVeryManySizesEachHasItsTurn) {
+  c = cluster(nodes(4, gpus(8)).memory_gib(1'000));
+  constexpr size_t kSizes = WaitingIndex::kSizesOfPass;
+  for (size_t i = 1; i <= kSizes; ++i) {
+    c.submit(job(fmt::format("a{}", i)).gpus(8).memory_gib(static_cast<int64_t>(i)));
+  }
+  EXPECT_TRUE(index().left_out(c.now, 1s).empty());
+  c.submit(job("plain"));
+  c.submit(job("bob").user("bob").gpus(8).memory_gib(900));
+  for (size_t i = 1; i <= 2 * kSizes; ++i) {
+    c.submit(job(fmt::format("b{}", i)).gpus(8).memory_gib(100 + static_cast<int64_t>(i)));
+  }
+  c.take_changes();
+  TimeSharingPlanner planner{VictimChoice::least_lost_work};
+  const WaitingIndex& all = planner.index_at(c.state(), c.knobs, c.now).waiting;
+  std::map<const Bucket*, int> looked_at;
+  for (int turn = 0; turn < 6; ++turn) {
+    const std::set<const Bucket*> left = all.left_out(c.now + turn * 1s, 1s);
+    EXPECT_EQ(left.size(), 3 * kSizes - kSizes / 2) << "half are for ann, half for bob";
+    for (const auto& bucket : all.buckets())
+      looked_at[bucket.get()] += !left.contains(bucket.get());
+  }
+  EXPECT_EQ(looked_at.size(), 3 * kSizes + 2);
+  for (const auto& [bucket, times] : looked_at) {
+    const bool is_anns =
+        bucket->shape->size != 0 &&
+        bucket->person != all.find(c.state().find_unfinished("bob", "bob")->id)->person;
+    EXPECT_EQ(times, is_anns ? 1 : 6);
+  }
+}
+
+TEST_F(Waiting, ShapesThatNobodyAsksForAreForgotten) {
+  c = cluster(nodes(4, gpus(8)).memory_gib(9'000));
+  TimeSharingPlanner planner{VictimChoice::least_lost_work};
+  planner.index_at(c.state(), c.knobs, c.now);
+  size_t most = 0;
+  for (int i = 1; i <= 6'000; ++i) {
+    const JobId id = c.submit(job("j").gpus(8).memory_gib(i));
+    planner.update(c.state(), c.take_changes());
+    c.emit(JobFinished{id, JobState::stopped, 0, "test"});
+    planner.update(c.state(), c.take_changes());
+    most = std::max(most, planner.index_at(c.state(), c.knobs, c.now).waiting.shapes());
+  }
+  EXPECT_LE(most, 2'100U);
+  c.submit(job("last").gpus(8).memory_gib(3));
+  planner.update(c.state(), c.take_changes());
+  EXPECT_EQ(planner.pass(c.state(), c.knobs, c.now).starts.size(), 1U);
+}
+
 }  // namespace
 }  // namespace hai::test

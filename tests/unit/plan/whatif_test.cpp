@@ -98,5 +98,36 @@ TEST(WhatIf, AVictimOfTodayThatKeepsRunning) {
                           "give that now"));
 }
 
+TEST(CopyForPlanning, HasAnArrayWholeOnlyWhereTasksOfItMayBeMade) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId sweep = c.decide(SubmitJob{job("sweep").array("0-99").spec(), ""}).value().job;
+  ASSERT_TRUE(c.decide(HoldJob{"1_50", "night"}).is_ok());  // made early
+  const Job array = c.job(sweep);
+  ASSERT_TRUE(array.array.gaps);
+  const std::vector<JobId> tasks = c.state().unfinished_tasks(sweep);
+  const auto copy = [&](SnapshotOptions options) {
+    options.waiting_max = 0;
+    return ClusterState(copy_for_planning(c.state(), c.knobs, c.now, options));
+  };
+
+  const ClusterState bare = copy({.also = {sweep, tasks.back()}});
+  EXPECT_EQ(bare.find(sweep)->array.made, array.array.made);
+  EXPECT_FALSE(bare.find(sweep)->array.gaps) << "they may be long";
+  EXPECT_EQ(bare.unfinished_tasks(sweep), std::vector{tasks.back()});
+  EXPECT_NE(bare.find_task({sweep, 50}), nullptr);
+
+  const ClusterState whole = copy({.arrays = {sweep}});
+  EXPECT_EQ(whole.find(sweep)->array, array.array);
+  EXPECT_EQ(whole.unfinished_tasks(sweep), tasks);
+
+  const JobId pairs =
+      c.decide(SubmitJob{job("pairs").array("0-99").depends_on("aftercorr:1").spec(), ""})
+          .value()
+          .job;
+  const ClusterState both = copy({.arrays = {pairs}});
+  EXPECT_EQ(both.find(sweep)->array, array.array);
+  EXPECT_EQ(both.unfinished_tasks(sweep), tasks);
+}
+
 }  // namespace
 }  // namespace hai::test

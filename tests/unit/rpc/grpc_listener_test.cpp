@@ -16,7 +16,7 @@
 #include <mutex>
 #include <thread>
 
-#include "server/rpc/log_limit.h"
+#include "server/api/log_limit.h"
 #include "server/rpc/unread_calls.h"
 
 namespace hai {

@@ -18,7 +18,7 @@ TEST(ServerConfig, ReadsEverything) {
 cluster: fire
 listen: {grpc: "10.0.0.1:7700", http: "[::1]:80"}
 plain_text: true
-status_page: false
+status_page: true
 web_root: /srv/web
 store: {conninfo: dbname=hai}
 migrate_on_start: true
@@ -38,7 +38,7 @@ log: {level: debug, file: /var/log/hai}
   EXPECT_EQ(config.value().cluster, "fire");
   EXPECT_EQ(config.value().grpc_address, "10.0.0.1:7700");
   EXPECT_EQ(config.value().http_address, "[::1]:80");
-  EXPECT_FALSE(config.value().status_page);
+  EXPECT_TRUE(config.value().status_page);
   EXPECT_EQ(config.value().web_root, "/srv/web");
   EXPECT_EQ(config.value().admin_user, "ann");
   EXPECT_EQ(config.value().secrets_key_file, "/etc/key");

@@ -1,5 +1,5 @@
 #pragma once
-// How often a line is written that strangers can cause: so many a minute. Those left out are
+// How often a line is written that others can cause: so many a minute. Those left out are
 // counted, for the next line to tell. Thread-safe.
 
 #include <chrono>
