@@ -37,13 +37,16 @@ class World {
     for (const auto& [key, quota] : state.quotas()) stored_.quotas.push_back(quota);
     for (const auto& [id, other] : state.jobs()) {
       if (other.is_terminal()) continue;
-      if (other.has_live_attempt() || other.reservation || id == job) stored_.jobs.push_back(other);
+      if (!other.has_live_attempt() && !other.reservation && id != job) continue;
+      stored_.jobs.push_back(other);
+      if (other.reservation) pin(stored_.jobs.back());
     }
     // The next pass gives back what can't be used any more: then those jobs are not there either.
     for (const DropItem& item : plan(ClusterState(stored_), knobs_, now_).drops) {
       if (item.reason.starts_with("a job of higher")) continue;
       if (item.job == id_) {
         find(id_).reservation.reset();
+        find(id_).spec = c.job(id_).spec;
         continue;
       }
       std::erase_if(stored_.jobs, [&](const Job& other) { return other.id == item.job; });
@@ -113,6 +116,14 @@ class World {
   }
 
  private:
+  // Whoever holds nodes may start on others that are free. What holds it up are those who leave its
+  // own; and that another one may do so before this job is left out, as all that wait are.
+  static void pin(Job& holder) {
+    JobSpec spec = *holder.spec;
+    spec.node_filter.nodes = "nowhere-else";
+    holder.spec = std::make_shared<const JobSpec>(spec);
+  }
+
   Job& find(JobId id) { return *std::ranges::find(stored_.jobs, id, &Job::id); }
 
   void remove_job(JobId id) {

@@ -179,7 +179,7 @@ TEST_F(JobRoutes, DryRunsAndWhatIfsKnowTheTasksOfArrays) {
     EXPECT_EQ(next.status, 200) << next.body;
     const Answer priority = priority_of(index);
     EXPECT_EQ(priority.status, 200) << priority.body;
-    EXPECT_EQ(priority.content()["job"]["job"]["name"], "sweep") << priority.body;
+    EXPECT_EQ(priority.content()["job"]["name"], "sweep") << priority.body;
   }
   EXPECT_EQ(dry_run("next", fmt::format("afterok:{}_1000", sweep)).status, 404);
   EXPECT_EQ(priority_of(1000).status, 404);

@@ -98,6 +98,7 @@ TEST(QuotaRule, CountsNodesHeldForAJob) {
   c.set_quota("ann", "training", Priority::high, 1).set_quota("public", "*", Priority::low, 3);
   JobId low = c.run(job("low").user("bob").priority(Priority::low), {"node-1"});
   c.run(job("low2").user("bob").priority(Priority::low), {"node-2"});
+  c.run(job("low3").user("bob").priority(Priority::low), {"node-3"});
   JobId first = c.submit(job("first").priority(Priority::high));
   c.emit(NodesReserved{first, {c.on({"node-1"}), Priority::high, {low}, c.now}});
   JobId second = c.submit(job("second").priority(Priority::high));

@@ -176,18 +176,21 @@ TEST(Reservation, TakenBackGivesItsQuotaBackInTheSamePass) {
 }
 
 TEST(Reservation, AVictimThatCameBackElsewhereIsNoVictimAnyMore) {
-  Held h;
-  h.c.leave(h.a);
-  h.c.finish(h.blocker);
-  h.c.pass();  // a starts again, on node-3
-  ASSERT_TRUE(h.c.job(h.a).has_live_attempt());
-  h.c.confirm(h.a);
-  JobId other = h.c.submit(high("other"));
-  h.c.pass();
-  EXPECT_EQ(h.c.attempt(h.a).suspended_for, other);
-  h.c.emit(ReservationDropped{other, "test"});
-  h.c.finish(other, JobState::stopped);
-  EXPECT_THAT(jobs(h.c, h.c.pass().continues), ElementsAre("a"))
+  Cluster c = cluster(nodes(2, gpus(8)), nodes(1, gpus(8)).zone("B"));
+  const JobId a = c.run(low("a"), {"node-1"});
+  c.run(low("b"), {"node-2"});
+  c.submit(high("big").nodes(2).zone("A"));
+  c.pass();
+  c.leave(a);
+  c.pass();  // a starts again, on node-3
+  ASSERT_TRUE(c.job(a).has_live_attempt());
+  c.confirm(a);
+  const JobId other = c.submit(high("other").zone("B"));
+  c.pass();
+  EXPECT_EQ(c.attempt(a).suspended_for, other);
+  c.emit(ReservationDropped{other, "test"});
+  c.finish(other, JobState::stopped);
+  EXPECT_THAT(jobs(c, c.pass().continues), ElementsAre("a"))
       << "big waits for b alone: a's old attempt is over";
 }
 
