@@ -120,7 +120,8 @@ AuditTrail::Rule AuditTrail::rule_of(AuditEntry& entry, bool is_submit) {
   return {};
 }
 
-// Whoever reads more kinds of things than his share loses his own names by it, and nobody else's.
+// Whoever reads more kinds of things than his share loses his own names by it; only what very many
+// people read at once takes names from what others read.
 AuditTrail::Rule AuditTrail::rule_of_read(AuditEntry& entry) const {
   Rule rule{
       .key = fmt::format("read\n{}\n{}\n{}\n{}", entry.user, entry.token, entry.call, entry.target),

@@ -153,8 +153,7 @@ void SignInDesk::open(Person person, Done<Session> done) {
         if (!changed.is_ok()) return done(changed.status());
         // A token that may do little keeps nobody from signing in to do more.
         const std::string who = fmt::format("{} {}", to_string(person.scope), person.user);
-        if (const std::optional<Duration> wait =
-                shares_.take(who, kSessionBytes, parts_.loop.wall_now())) {
+        if (const std::optional<Duration> wait = shares_.take(who, 1, parts_.loop.wall_now())) {
           return done(resource_exhausted(
               "{} signs in more than {} times a minute: keep a session, or sign in again in {}",
               person.user, kSignInsPerMinute, format_duration(*wait)));

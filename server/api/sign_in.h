@@ -103,11 +103,8 @@ class SignInDesk {
   void admit(const Person& person, Done<Session> done);
   void add_session(const Person& person, Done<Session> done);
 
-  // About what a session stores: that it begins and ends, and its entry in the audit log.
-  static constexpr int64_t kSessionBytes = 1 << 10;
-
   Parts parts_;
-  ByteShare shares_{kSignInsPerMinute * kSessionBytes, 1min};
+  ByteShare shares_{kSignInsPerMinute, 1min};  // of sessions, not bytes
 };
 
 }  // namespace hai

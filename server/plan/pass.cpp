@@ -15,8 +15,8 @@
 namespace hai {
 namespace {
 
-// So many searches for victims a pass makes; the next pass goes on. So many of one user's may fail:
-// else his would be tried again in each pass and nobody's behind them ever.
+// So many searches for victims a pass makes; the next pass goes on. Of one user's so many may fail,
+// as they would in the next pass again, before all that are behind them.
 constexpr int kSearchesMax = 128;
 constexpr int kFailuresOfPerson = kSearchesMax / 2;
 // A checkpoint is waited for if so many times more work would be lost than time is waited.
@@ -29,8 +29,9 @@ constexpr int kLargeGang = 4;
 class Pass {
  public:
   Pass(const ClusterState& state, const Knobs& knobs, UnixTime now, PlanIndex& index,
-       VictimChoice victims, bool takes_turns)
+       VictimChoice victims, bool takes_turns, bool looks_at_all)
       : index_(index),
+        looks_at_all_(looks_at_all),
         pass_{.state = state,
               .knobs = knobs,
               .now = now,
@@ -107,8 +108,10 @@ class Pass {
     for (; !holders_.empty() && (next == nullptr || holders_.back() < *next); holders_.pop_back()) {
       const Job& job = *pass_.state.find(holders_.back().job);
       if (!pass_.kept.contains(job.id)) continue;  // taken back meanwhile
-      const Demand demand = hai::demand_of(index_.capacity, job, pass_.knobs, pass_.now);
-      if (!start_elsewhere(pass_, job, as_of_now(demand))) continue;
+      Demand demand = as_of_now(hai::demand_of(index_.capacity, job, pass_.knobs, pass_.now));
+      if (pass_.crosses(job.reservation->placement))
+        demand.may_cross_zones = true;  // it gives that up
+      if (!start_elsewhere(pass_, job, demand)) continue;
       for (ShapeMemo& memo : memos_) memo = {};  // what was held for it may be of use to others
     }
   }
@@ -166,7 +169,7 @@ class Pass {
 
   void consider_waiting() {
     memos_.resize(index_.waiting.shapes());
-    left_out_ = index_.waiting.left_out(pass_.now, pass_.knobs.plan_period);
+    if (!looks_at_all_) left_out_ = index_.waiting.left_out(pass_.now, pass_.knobs.plan_period);
     std::vector<Cursor> heap;
     for (const std::unique_ptr<Bucket>& bucket : index_.waiting.buckets()) {
       if (bucket->jobs.empty()) continue;
@@ -438,6 +441,7 @@ class Pass {
   }
 
   PlanIndex& index_;
+  const bool looks_at_all_;
   PassState pass_;
   std::vector<ShapeMemo> memos_;
   std::vector<NodeId> doubtful_;
@@ -461,8 +465,8 @@ Requester requester_of(const PlanIndex& index, UnixTime now, const Job& job, Pri
 }
 
 Plan run_pass(const ClusterState& state, const Knobs& knobs, UnixTime now, PlanIndex& index,
-              VictimChoice victims, bool takes_turns, bool with_reasons) {
-  return Pass(state, knobs, now, index, victims, takes_turns).run(with_reasons);
+              VictimChoice victims, bool takes_turns, bool looks_at_all, bool with_reasons) {
+  return Pass(state, knobs, now, index, victims, takes_turns, looks_at_all).run(with_reasons);
 }
 
 PendingReason reason_now(const ClusterState& state, const PlanIndex& index, const Knobs& knobs,
@@ -475,6 +479,10 @@ PendingReason reason_now(const ClusterState& state, const PlanIndex& index, cons
     return bucket->room->reason(bucket->asked, bucket->shape->units);
   }
   Demand demand = demand_of(*bucket->shape, job);
+  if (has_enough_nodes(index.capacity, demand) &&
+      index.waiting.left_out(now, knobs.plan_period).contains(bucket)) {
+    return {PendingCode::not_considered, "many sizes of nodes are asked for and take turns"};
+  }
   const bool is_crossing_taken =
       demand.may_cross_zones && demand.asks_gpus() &&
       static_cast<int>(index.running.crossing().size()) >= knobs.max_cross_zone_jobs;

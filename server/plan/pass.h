@@ -9,7 +9,7 @@ namespace hai {
 // waiting job in order: start in free capacity, else make room, else wait while later ones start in
 // the holes (backfill); victims nobody needs any more go on. Leaves the index as it was.
 Plan run_pass(const ClusterState& state, const Knobs& knobs, UnixTime now, PlanIndex& index,
-              VictimChoice victims, bool takes_turns, bool with_reasons);
+              VictimChoice victims, bool takes_turns, bool looks_at_all, bool with_reasons);
 
 // A waiting job as one who needs room; `feedback_class` as in waiting_class().
 Requester requester_of(const PlanIndex& index, UnixTime now, const Job& job, Priority level,

@@ -27,7 +27,7 @@ struct PassState {
   std::map<JobId, std::set<JobId>> awaited;  // for whom each of them waits
   HostTaken taken;                           // by those of them that start
   std::set<JobId> asked;                     // victims of this pass
-  std::set<JobId> stuck;  // end, but not before a node answers that fell silent with many others
+  std::set<JobId> stuck;  // leave, but not before a node answers that fell silent with many others
   std::vector<JobId>
       refiled;       // jobs whose reservation is gone, put among the waiting for this pass
   int crossing = 0;  // jobs that run across zones, or will
@@ -52,7 +52,7 @@ struct PassState {
 // ---- reservations.cpp
 
 bool is_settling(const ClusterState& state, const Knobs& knobs, UnixTime now);
-// Attempts that have failed and cannot end: a rank is on a node that fell silent with so many
+// Attempts that leave and cannot end: a rank is on a node that fell silent with so many
 // others that nobody says it is down. The nodes they stand on are not free soon.
 void find_stuck(PassState& pass);
 // Stage 1: those whose victims have left start, those that can't be used any more go back.

@@ -29,8 +29,10 @@ class Planner {
 // Which legal victims have to leave, for comparison; production takes the first.
 enum class VictimChoice { least_lost_work, youngest, lowest_priority };
 
-// The production planner (plan/time_sharing.h).
-std::unique_ptr<Planner> make_planner(VictimChoice victims = VictimChoice::least_lost_work);
+// The production planner (plan/time_sharing.h). With `looks_at_all` a pass leaves nobody out for
+// want of time (WaitingIndex::left_out).
+std::unique_ptr<Planner> make_planner(VictimChoice victims = VictimChoice::least_lost_work,
+                                      bool looks_at_all = false);
 
 // One pass by a planner that is new to the state, with the reasons of all waiting jobs.
 Plan plan(const ClusterState& state, const Knobs& knobs, UnixTime now);

@@ -41,14 +41,11 @@ std::string why_unusable(const PassState& pass, const Placement& placement) {
 }
 
 // Nobody knows when they end: it may take a person to say so.
-std::string why_endless(const PassState& pass, const Placement& placement) {
+std::string why_endless(const PassState& pass, const Job& job) {
   if (pass.stuck.empty()) return "";
-  for (const RankPlacement& place : placement) {
-    for (const Occupant& occupant : pass.state.find(place.node)->occupants) {
-      if ((occupant.gpus & place.gpus).is_empty() || !pass.stuck.contains(occupant.job)) continue;
-      return fmt::format("job {} cannot end before a silent node of it answers",
-                         occupant.job.value);
-    }
+  for (JobId id : waits_for(pass.state, job, pass.taken)) {
+    if (!pass.stuck.contains(id)) continue;
+    return fmt::format("job {} cannot end before a silent node of it answers", id.value);
   }
   return "";
 }
@@ -57,7 +54,7 @@ std::string why_not(PassState& pass, const Job& job, int64_t units) {
   if (auto reason = not_eligible(pass.state, job, pass.now)) return reason->text;
   const Reservation& reservation = *job.reservation;
   if (std::string why = why_unusable(pass, reservation.placement); !why.empty()) return why;
-  if (std::string why = why_endless(pass, reservation.placement); !why.empty()) return why;
+  if (std::string why = why_endless(pass, job); !why.empty()) return why;
   if (const Node* node = node_too_small(pass.state, job, pass.taken)) {
     return fmt::format("node {} has not the CPUs or the memory for it any more", node->facts.name);
   }
@@ -105,6 +102,17 @@ void settle(PassState& pass, const Job& job) {
   }
 }
 
+// For a moment it waits: those who leave have saved by then, and others can use what is free.
+// Longer it need not.
+bool waits_long(PassState& pass, const Job& holder) {
+  const Duration patience = pass.knobs.checkpoint_patience;
+  if (pass.now - holder.reservation->since >= patience) return true;
+  return std::ranges::any_of(pass.awaited[holder.id], [&](JobId id) {
+    const Attempt& attempt = *pass.state.find(id)->attempt;
+    return attempt.suspend_deadline && *attempt.suspend_deadline - pass.now >= patience;
+  });
+}
+
 // Places of the reservation where others still are, at least one.
 int places_awaited(const PassState& pass, const Placement& placement) {
   const auto count = std::ranges::count_if(placement, [&](const RankPlacement& place) {
@@ -138,8 +146,8 @@ bool on_draining_node(const PassState& pass, const Attempt& attempt) {
 }
 
 // A rank that was asked before it came stays away, and after its grace it is killed; and of one
-// that has left already the others would wait in vain, or its end would be taken for a failure.
-// Such an attempt ends, whatever anybody wants by then.
+// that has left, but with exit code 0, the others would wait in vain, or its end would be a
+// failure. Such an attempt ends, whatever anybody wants by then.
 bool may_go_on(const PassState& pass, const Attempt& attempt) {
   return attempt.running_at && pass.now < *attempt.suspend_deadline &&
          std::ranges::all_of(attempt.ranks, [](const Rank& rank) {
@@ -164,7 +172,8 @@ void find_stuck(PassState& pass) {
     if (node.liveness == Liveness::up) continue;
     for (const Occupant& occupant : node.occupants) {
       const Attempt& attempt = *pass.state.find(occupant.job)->attempt;
-      if (!attempt.end || is_gone(attempt.ranks[occupant.rank].state)) continue;
+      const bool is_leaving = attempt.end || attempt.state == AttemptState::suspending;
+      if (!is_leaving || is_gone(attempt.ranks[occupant.rank].state)) continue;
       if (!pass.stuck.insert(occupant.job).second) continue;
       pass.index.running.set_stuck(pass.index.capacity, occupant.job, true);
     }
@@ -176,6 +185,7 @@ void settle_reservations(PassState& pass) {
 }
 
 bool start_elsewhere(PassState& pass, const Job& holder, const Demand& demand) {
+  if (!waits_long(pass, holder)) return false;
   const Reservation& reservation = *holder.reservation;
   Capacity& capacity = pass.index.capacity;
   // Cheap: so many nodes more than it has must be free.

@@ -6,8 +6,8 @@
 
 namespace hai {
 
-std::unique_ptr<Planner> make_planner(VictimChoice victims) {
-  return std::make_unique<TimeSharingPlanner>(victims);
+std::unique_ptr<Planner> make_planner(VictimChoice victims, bool looks_at_all) {
+  return std::make_unique<TimeSharingPlanner>(victims, looks_at_all);
 }
 
 Plan plan(const ClusterState& state, const Knobs& knobs, UnixTime now) {
@@ -34,7 +34,7 @@ Plan TimeSharingPlanner::run(const ClusterState& state, const Knobs& knobs, Unix
   const bool takes_turns = turns_at_ == UnixTime::min() || now - turns_at_ >= knobs.plan_period;
   if (takes_turns) turns_at_ = now;
   Plan plan = run_pass(state, knobs, now, index_at(state, knobs, now), victim_choice_, takes_turns,
-                       with_reasons);
+                       looks_at_all_, with_reasons);
   reasons_ = plan.pending;
   return plan;
 }

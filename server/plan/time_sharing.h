@@ -26,7 +26,8 @@ struct PlanIndex {
 
 class TimeSharingPlanner final : public Planner {
  public:
-  explicit TimeSharingPlanner(VictimChoice victims) : victim_choice_(victims) {}
+  explicit TimeSharingPlanner(VictimChoice victims, bool looks_at_all = false)
+      : victim_choice_(victims), looks_at_all_(looks_at_all) {}
 
   void update(const ClusterState& state, const Changes& changes) override;
   Plan pass(const ClusterState& state, const Knobs& knobs, UnixTime now) override;
@@ -47,6 +48,7 @@ class TimeSharingPlanner final : public Planner {
   void file_job(const ClusterState& state, JobId job);
 
   const VictimChoice victim_choice_;
+  const bool looks_at_all_;  // in each pass, however long it takes: what-ifs stand still in time
   PlanIndex index_;
   Knobs knobs_;  // of the last pass, as is the time
   UnixTime now_{};

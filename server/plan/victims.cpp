@@ -104,6 +104,7 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   } else {
     running.protection = base_of(running.level) + kOwnLevelMayNot;
   }
+  running.protection_other = kNever;
   if (attempt.state == AttemptState::suspending && !attempt.end) suspending_.insert(id);
   auto holding = attempt.holding_ranks();
   if (running.gpus > 0 &&
@@ -131,9 +132,9 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
 
 void VictimIndex::set_stuck(const Capacity& capacity, JobId job, bool stuck) {
   Running& running = running_.at(job);
-  if (!running.is_leaving || running.gpus == 0) return;
+  if (running.gpus == 0) return;
   file(running, !stuck);
-  running.protection = stuck ? kNever : 0;
+  std::swap(running.protection, running.protection_other);
   refresh_slots_of(capacity, *running.job->attempt);
 }
 

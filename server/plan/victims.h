@@ -43,11 +43,12 @@ struct Running {
   int protection = 0;
   bool is_open = false;  // to its own level, if the order says so
   bool is_past_quantum = false;
-  bool is_leaving = false;  // in any case: whoever takes its place costs nothing
-  bool is_asked = false;    // by this pass
-  bool is_flat = false;     // charged its whole quantum in the ledger
-  bool is_silent = false;   // reports no checkpoints
-  bool is_kept = false;     // interactive: nobody is given its nodes
+  bool is_leaving = false;   // in any case: whoever takes its place costs nothing
+  bool is_asked = false;     // by this pass
+  bool is_flat = false;      // charged its whole quantum in the ledger
+  bool is_silent = false;    // reports no checkpoints
+  bool is_kept = false;      // interactive: nobody is given its nodes
+  int protection_other = 0;  // while it is stuck or is not, whichever it is not now
   UnixTime loses_since{};
   UnixTime charged_since{};
   int64_t flat_gpu_seconds = 0;
@@ -92,7 +93,7 @@ class VictimIndex {
   const std::set<JobId>& suspending() const { return suspending_; }
   const std::set<JobId>& crossing() const { return crossing_; }
   void set_asked(JobId job, bool asked) { running_.at(job).is_asked = asked; }
-  // One that leaves anyway, but nobody knows when: its nodes are not to be had.
+  // One that leaves, but nobody knows when: its nodes are not to be had.
   void set_stuck(const Capacity& capacity, JobId job, bool stuck);
 
   bool may_interrupt(const Knobs& knobs, const Requester& requester, const Ledger& ledger,

@@ -42,7 +42,8 @@ class VirtualCluster {
   ClusterState state_;
   const Knobs knobs_;
   UnixTime now_;
-  std::unique_ptr<Planner> planner_ = make_planner();
+  std::unique_ptr<Planner> planner_ =
+      make_planner(VictimChoice::least_lost_work, /*looks_at_all=*/true);
 };
 
 }  // namespace hai

@@ -143,22 +143,29 @@ void WaitingIndex::forget_unused_shapes() {
 }
 
 std::set<const Bucket*> WaitingIndex::left_out(UnixTime now, Duration period) const {
-  std::map<int, std::vector<const Bucket*>> uncommon;  // of each person
+  using Buckets = std::vector<const Bucket*>;
+  std::map<int, std::map<int, Buckets>> sizes_of;  // person → size
   std::set<int> sizes;
   for (const std::unique_ptr<Bucket>& bucket : buckets_) {
     if (bucket->jobs.empty() || bucket->shape->size == 0) continue;
-    uncommon[bucket->person].push_back(bucket.get());
+    sizes_of[bucket->person][bucket->shape->size].push_back(bucket.get());
     sizes.insert(bucket->shape->size);
   }
   std::set<const Bucket*> left;
   if (sizes.size() <= kSizesOfPass) return left;
-  const size_t share = std::max<size_t>(1, kSizesOfPass / uncommon.size());
+  const size_t share = std::max<size_t>(1, kSizesOfPass / sizes_of.size());
   const auto turn = static_cast<size_t>(now.time_since_epoch() / period);
-  for (auto& [person, buckets] : uncommon) {
-    // By what waits first in each: the same for a planner that has just been given the state.
-    std::ranges::sort(buckets, {}, [](const Bucket* bucket) { return *bucket->jobs.begin(); });
-    for (size_t i = share; i < buckets.size(); ++i) {
-      left.insert(buckets[(turn * share + i) % buckets.size()]);
+  for (const auto& [person, own] : sizes_of) {
+    // By what waits first of each: the same for a planner that has just been given the state.
+    std::map<std::pair<int64_t, JobId>, const Buckets*> ordered;
+    for (const auto& [size, buckets] : own) {
+      const auto first = std::ranges::min_element(
+          buckets, {}, [](const Bucket* bucket) { return *bucket->jobs.begin(); });
+      ordered.emplace(*(*first)->jobs.begin(), &buckets);
+    }
+    size_t place = ordered.size() - turn * share % ordered.size();
+    for (const auto& [first, buckets] : ordered) {
+      if (place++ % ordered.size() >= share) left.insert(buckets->begin(), buckets->end());
     }
   }
   return left;

@@ -55,7 +55,7 @@ class WaitingIndex {
   size_t shapes() const { return shapes_.size(); }
   // What is not looked at in a pass at this time. To count the nodes for a size of ranks that
   // nobody else asks for costs time, and a user can ask for thousands: of more than kSizesOfPass
-  // each user gets an equal share, and his take turns, one turn a period.
+  // each user gets an equal share, at least one, and his take turns, one turn a period.
   std::set<const Bucket*> left_out(UnixTime now, Duration period) const;
   static constexpr size_t kSizesOfPass = 32;
 

@@ -83,13 +83,14 @@ int Turns::take_inputs(Decision& decision) {
   };
   const int max = knobs_.append_batch_max;
   const MonoTime began = loop_.now();
-  const auto has_room = [&] {
-    return Turns::has_room(decision, loop_.now() - began, knobs_.server_lease);
+  const auto has_room = [&](Duration lease) {
+    return Turns::has_room(decision, loop_.now() - began, lease);
   };
   int taken = 0;
-  for (; taken < max && !urgent_.empty() && has_room(); ++taken) take(urgent_);
+  for (; taken < max && !urgent_.empty() && has_room(knobs_.server_lease * 3 / 4); ++taken)
+    take(urgent_);
   const int end = std::max(taken + share_of_people(max), max);
-  for (; taken < end && !inbox_.empty() && has_room(); ++taken) take(inbox_);
+  for (; taken < end && !inbox_.empty() && has_room(knobs_.server_lease); ++taken) take(inbox_);
   return taken;
 }
 

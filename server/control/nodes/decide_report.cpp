@@ -242,21 +242,33 @@ Status check_facts(const NodeFacts& facts, const std::string& node_name) {
   return ok();
 }
 
-// What the node's jobs were placed by. What an operator has set counts, not what the agent says.
 Status check_change_under_jobs(const Node& known, const NodeFacts& facts) {
   if (known.facts.gpus != facts.gpus) {
     return failed_precondition(
         "node {}: has {} now and had {}, and jobs are on it; it may return when they are gone",
         known.facts.name, count_of(facts.gpus, "GPU"), known.facts.gpus);
   }
+  return ok();
+}
+
+bool has_jobs(const Node& node) { return !node.occupants.empty() || !node.held.empty(); }
+
+// Of a node with jobs, group and zone stay what they were placed by. What an operator has set
+// counts, not what the agent says.
+NodeFacts facts_for_now(const Node& known, NodeFacts facts) {
   const NodePosition after = settled(position_of(facts), known.set);
-  if (after.group == known.facts.group && after.zone == known.facts.zone) return ok();
-  const NodeSettings now{.group = after.group, .zone = after.zone};
-  const NodeSettings before{.group = known.facts.group, .zone = known.facts.zone};
-  return failed_precondition(
-      "node {}: its agent says {} now, and jobs are on it or wait for it in {}: put that back into "
-      "the agent's config, or let `hai node set` keep it, until they are gone",
-      known.facts.name, now.text(), before.text());
+  if (after.group == known.facts.group && after.zone == known.facts.zone) return facts;
+  const NodeFacts before = known.told_facts();
+  facts.group = before.group;
+  facts.zone = before.zone;
+  return facts;
+}
+
+// What its agent said while jobs were on it.
+void take_facts_kept_back(Decision& decision, const Session& session) {
+  const Node& node = *decision.state().find(session.node);
+  if (has_jobs(node) || !session.facts || node.told_facts() == *session.facts) return;
+  decision.emit(NodeRegistered{node.id, *session.facts});
 }
 
 }  // namespace
@@ -279,9 +291,7 @@ Status decide_registration(Decision& decision, Sessions& sessions, Session& sess
   const NodeFacts facts = report.facts ? *report.facts : *session.facts;
   RETURN_IF_ERROR(check_facts(facts, session.node_name));
   const Node* known = state.find_node(facts.name);
-  if (known != nullptr && (!known->occupants.empty() || !known->held.empty())) {
-    RETURN_IF_ERROR(check_change_under_jobs(*known, facts));
-  }
+  if (known != nullptr && has_jobs(*known)) RETURN_IF_ERROR(check_change_under_jobs(*known, facts));
   // Each change is written down: a node that told others in each report would fill the store.
   if (session.node && facts != *session.facts) {
     return failed_precondition(
@@ -290,7 +300,9 @@ Status decide_registration(Decision& decision, Sessions& sessions, Session& sess
   }
   session.facts = facts;
   NodeId id = known == nullptr ? next_node_id(state) : known->id;
-  if (known == nullptr || !(known->told_facts() == facts)) decision.emit(NodeRegistered{id, facts});
+  const NodeFacts taken =
+      known != nullptr && has_jobs(*known) ? facts_for_now(*known, facts) : facts;
+  if (known == nullptr || !(known->told_facts() == taken)) decision.emit(NodeRegistered{id, taken});
   sessions.bind(session, id);
   return ok();
 }
@@ -323,6 +335,7 @@ void decide_report(Decision& decision, Session& session, const AgentReport& repo
                 [&](const auto& word) { return !session.ranks.contains(word.first); });
   for (const RankStatus& status : report.ranks) take_status(decision, session, status);
   lose_missing_ranks(decision, session.node, session);
+  take_facts_kept_back(decision, session);
   settle_liveness(decision, session.node, session);
 }
 

@@ -422,26 +422,29 @@ TEST(Registration, RefusesAnotherNumberOfGpusWhileJobsAreOnIt) {
   EXPECT_EQ(r.c.node("node-1").facts.gpus, 4);
 }
 
-TEST(Registration, RefusesAnotherGroupOrZoneWhileJobsAreOnIt) {
+TEST(Registration, AnotherGroupOrZoneWaitsUntilNoJobsAreOnIt) {
   Registration r;
   const JobId id = r.c.run(job("j"), {"node-1"});
   const NodeFacts before = r.c.node("node-1").facts;
   NodeFacts moved = before;
   moved.group = "debug";
-  const Status status = r.enter("node-1", moved);
-  EXPECT_EQ(status.code(), Code::failed_precondition);
-  EXPECT_THAT(status.message(), HasSubstr("says group debug, zone " + before.zone + " now"));
-  EXPECT_THAT(status.message(), HasSubstr("wait for it in group " + before.group));
-  NodeFacts rezoned = before;
-  rezoned.zone = "Z";
-  EXPECT_EQ(r.enter("node-1", rezoned).code(), Code::failed_precondition);
-  EXPECT_EQ(r.c.node("node-1").facts, before);
-  NodeFacts other_leaf = before;
-  other_leaf.leaf = "leaf-9";
-  EXPECT_TRUE(r.enter("node-1", other_leaf).is_ok()) << "only group and zone";
-  r.c.finish(id);
+  moved.zone = "Z";
+  moved.leaf = "leaf-9";
+  NodeFacts for_now = before;
+  for_now.leaf = "leaf-9";
   EXPECT_TRUE(r.enter("node-1", moved).is_ok());
-  EXPECT_EQ(r.c.node("node-1").facts.group, "debug");
+  EXPECT_EQ(r.c.node("node-1").facts, for_now);
+  const auto report = [&](std::vector<RankStatus> ranks) {
+    const AgentReport said{.node = "node-1", .ranks = std::move(ranks)};
+    r.c.decide_with([&](Decision& decision) {
+      decide_report(decision, *r.sessions.find(r.c.node_id("node-1")), said);
+    });
+  };
+  report({{.key = {id, 1, 0}, .phase = RankPhase::running}});
+  EXPECT_EQ(r.c.node("node-1").facts, for_now);
+  r.c.finish(id);
+  report({});
+  EXPECT_EQ(r.c.node("node-1").facts, moved);
 }
 
 TEST(Registration, AnotherGroupIsNoMoveWhereAnOperatorHasSetIt) {

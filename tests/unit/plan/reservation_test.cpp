@@ -257,6 +257,19 @@ TEST(Reservation, TakesFreeNodesRatherThanWaitForAVictim) {
   EXPECT_THAT(h.c.plan().starts, IsEmpty());
 }
 
+TEST(Reservation, WaitsForAMomentForItsVictims) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  const JobId b = c.run(job("b").priority(Priority::extreme_high), {"node-2"});
+  c.submit(high("late"));
+  c.pass();
+  c.finish(b);
+  c.advance(c.knobs.checkpoint_patience - 1us);
+  EXPECT_THAT(c.plan().starts, IsEmpty());
+  c.advance(1us);
+  EXPECT_THAT(starts(c, c.plan()), ElementsAre("late: node-2"));
+}
+
 TEST(Reservation, LeavesFreeNodesToWhoeverIsBetter) {
   LongGrace h;
   h.c.submit(job("better").priority(Priority::very_high));
@@ -316,6 +329,22 @@ TEST(Reservation, DoesNotWaitForAGangWithARankOnASilentNode) {
   const Plan plan = h.c.pass();
   EXPECT_THAT(jobs(h.c, plan.drops), ElementsAre("high"));
   EXPECT_THAT(reserves(h.c, plan), ElementsAre("high: node-3 <- victim"));
+}
+
+TEST(Reservation, DoesNotWaitForAVictimWithARankOnASilentNode) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  const JobId gang = c.run(low("gang").nodes(2), {"node-1", "node-2"});
+  c.run(low("victim"), {"node-3"});
+  c.advance(3h);
+  c.checkpoint(gang, 1s);
+  c.submit(high("high"));
+  EXPECT_THAT(reserves(c, c.pass()), ElementsAre("high: node-1 <- gang"));
+  c.emit(RankEnded{gang, 1, 0, RankState::exited, ExitCause::left, 143, ""});
+  c.set_liveness("node-2", Liveness::suspect);
+  c.emit(
+      IncidentOpened{IncidentId{1}, std::string(kMassLoss), "cluster", "", {c.node_id("node-2")}});
+  EXPECT_THAT(reserves(c, c.pass()), ElementsAre("high: node-3 <- victim"));
+  EXPECT_THAT(c.plan().drops, IsEmpty());
 }
 
 TEST(Reservation, AVictimOfWhichARankHasLeftLeavesAllTheSame) {
