@@ -15,8 +15,7 @@
 namespace hai {
 namespace {
 
-// So many searches for victims a pass makes; the next pass goes on. Of one user's so many may fail,
-// as they would in the next pass again, before all that are behind them.
+// So many searches for victims a pass makes; the next pass goes on. Of one user's so many may fail.
 constexpr int kSearchesMax = 128;
 constexpr int kFailuresOfPerson = kSearchesMax / 2;
 // A checkpoint is waited for if so many times more work would be lost than time is waited.
@@ -169,7 +168,8 @@ class Pass {
 
   void consider_waiting() {
     memos_.resize(index_.waiting.shapes());
-    if (!looks_at_all_) left_out_ = index_.waiting.left_out(pass_.now, pass_.knobs.plan_period);
+    if (!looks_at_all_)
+      index_.left_out = index_.waiting.left_out(pass_.now, pass_.knobs.plan_period);
     std::vector<Cursor> heap;
     for (const std::unique_ptr<Bucket>& bucket : index_.waiting.buckets()) {
       if (bucket->jobs.empty()) continue;
@@ -194,7 +194,7 @@ class Pass {
     const auto level = bucket.room->level_for(bucket.asked, bucket.shape->units);
     if (!level) return;
     Cursor cursor{&bucket, bucket.jobs.begin(), key_of(bucket, *level, *bucket.jobs.begin())};
-    if (!left_out_.contains(&bucket) && may_find_room(bucket, *level)) {
+    if (!index_.left_out.contains(&bucket) && may_find_room(bucket, *level)) {
       heap.push_back(cursor);
     } else {
       note_blocked(bucket, cursor.key);
@@ -451,8 +451,7 @@ class Pass {
   std::vector<Bucket*> without_gpus_;
   std::optional<Priority> lowest_kept_;  // of the reservations that stand
   int searches_ = 0;
-  std::map<int, int> failed_of_;      // persons
-  std::set<const Bucket*> left_out_;  // of this pass
+  std::map<int, int> failed_of_;  // persons
   bool is_waiting_for_save_ = false;
 };
 
@@ -479,9 +478,10 @@ PendingReason reason_now(const ClusterState& state, const PlanIndex& index, cons
     return bucket->room->reason(bucket->asked, bucket->shape->units);
   }
   Demand demand = demand_of(*bucket->shape, job);
-  if (has_enough_nodes(index.capacity, demand) &&
-      index.waiting.left_out(now, knobs.plan_period).contains(bucket)) {
-    return {PendingCode::not_considered, "many sizes of nodes are asked for and take turns"};
+  if (index.left_out.contains(bucket) && has_enough_nodes(index.capacity, demand)) {
+    return {PendingCode::not_considered,
+            "jobs that wait ask for very many amounts of CPUs or memory, or lists of nodes: they "
+            "are looked at in turns, one turn each plan_period"};
   }
   const bool is_crossing_taken =
       demand.may_cross_zones && demand.asks_gpus() &&

@@ -22,6 +22,8 @@ struct PlanIndex {
   VictimIndex running;
   std::set<NodeId> draining;
   std::set<NodeId> marked;  // something speaks against them
+  // By the last pass, for want of time: WaitingIndex::left_out(). Only to be compared with.
+  std::set<const Bucket*> left_out;
 };
 
 class TimeSharingPlanner final : public Planner {

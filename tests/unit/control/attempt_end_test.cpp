@@ -19,6 +19,15 @@ void run_and_end(Cluster& c, JobId id, ExitCause cause, int exit_code) {
   FakeAgent(c, "node-1").report({exited({id, c.attempt(id).number, 0}, cause, exit_code)});
 }
 
+// … after it has run for a while and saved.
+void save_and_end(Cluster& c, JobId id, ExitCause cause) {
+  c.place(id, c.on({"node-1"}));
+  c.confirm(id);
+  c.advance(20min);
+  c.checkpoint(id, 1min);
+  FakeAgent(c, "node-1").report({exited({id, c.attempt(id).number, 0}, cause, 0)});
+}
+
 TEST(AttemptEnd, FaultsRequeueUntilTheLimit) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.knobs.max_requeues = 2;
@@ -38,11 +47,7 @@ TEST(AttemptEnd, WhoSavesInBetweenIsRequeuedForEver) {
   c.knobs.max_requeues = 2;
   JobId id = c.submit(job("j"));
   for (int interruption = 1; interruption <= 10; ++interruption) {
-    c.place(id, c.on({"node-1"}));
-    c.confirm(id);
-    c.advance(20min);
-    c.checkpoint(id, 1min);
-    FakeAgent(c, "node-1").report({exited({id, c.attempt(id).number, 0}, ExitCause::lost, 0)});
+    save_and_end(c, id, ExitCause::lost);
     ASSERT_FALSE(c.job(id).is_terminal()) << c.job(id).end_reason;
     EXPECT_EQ(c.job(id).counters.requeue_count, interruption);
   }
@@ -57,12 +62,7 @@ TEST(AttemptEnd, WhoCallsGoSuspendUnaskedIsBounded) {
   c.knobs.max_requeues = 2;
   JobId id = c.submit(job("j"));
   for (int saved = 1; saved <= 5; ++saved) {
-    c.place(id, c.on({"node-1"}));
-    c.confirm(id);
-    c.advance(20min);
-    c.checkpoint(id, 1min);
-    FakeAgent(c, "node-1")
-        .report({exited({id, c.attempt(id).number, 0}, ExitCause::go_suspend, 0)});
+    save_and_end(c, id, ExitCause::go_suspend);
     ASSERT_FALSE(c.job(id).is_terminal()) << "it gets on";
   }
   EXPECT_EQ(c.job(id).counters.requeue_count, 5);

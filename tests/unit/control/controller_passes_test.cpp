@@ -5,24 +5,6 @@
 namespace hai::test {
 namespace {
 
-// The virtual clock, and what callbacks have taken on top of it.
-class SlowLoop final : public Loop {
- public:
-  explicit SlowLoop(Timeline& timeline) : inner_(timeline) {}
-  MonoTime now() const override { return inner_.now() + taken; }
-  UnixTime wall_now() const override { return inner_.wall_now() + taken; }
-  void post(std::function<void()> callback) override { inner_.post(std::move(callback)); }
-  TimerId call_after(Duration delay, std::function<void()> callback) override {
-    return inner_.call_after(delay, std::move(callback));
-  }
-  void cancel(TimerId timer) override { inner_.cancel(timer); }
-
-  Duration taken{0};
-
- private:
-  VirtualLoop inner_;
-};
-
 // Each pass takes this long, and is noted.
 class SlowPlanner final : public Planner {
  public:

@@ -117,6 +117,36 @@ TEST(Durability, ATurnTakesOnlyAPartOfTheLease) {
   });
 }
 
+TEST(Durability, ReportsDoNotTakeAllTimeOfATurn) {
+  ControllerWorld w;
+  SlowLoop loop(w.timeline);
+  VirtualLoop store_loop(w.timeline);
+  MemStore store(store_loop, w.database, "a");
+  FakeAgents agents(w.timeline);
+  Controller controller(loop, store, agents, nullptr, w.knobs, w.bootstrap, "test");
+  controller.start();
+  w.run(1s);
+  ASSERT_TRUE(controller.is_leading());
+  constexpr int kNodes = 300;
+  for (int i = 1; i <= kNodes; ++i) {
+    AgentReport report{.node = fmt::format("node-{}", i), .sequence = 1};
+    report.facts = NodeFacts{.name = report.node, .group = "training", .gpus = 8};
+    controller.agent_connected(ConnectionId{i}, report.node);
+    controller.agent_report(ConnectionId{i}, report);
+  }
+  w.run(1s);
+  w.latency = 10ms;
+  loop.per_look = 1ms;  // so that each input takes time
+  for (int i = 1; i <= kNodes; ++i) controller.agent_report(ConnectionId{i}, {.sequence = 2});
+  const int64_t before = controller.stats().turns;
+  int64_t answered_by = 0;  // turns
+  controller.submit({.trusted_user = "ann"}, SubmitJob{job("j").spec(), ""},
+                    [&](const Result<CommandReply>&) { answered_by = controller.stats().turns; });
+  w.run(1s);
+  EXPECT_EQ(answered_by, before + 1);
+  EXPECT_GT(controller.stats().turns, before + 2) << "there were more reports than a turn takes";
+}
+
 TEST(Durability, WhatIsRemovedIsRemovedInTheStore) {
   ControllerWorld w;
   auto a = w.leader();

@@ -63,6 +63,25 @@ struct Server {
         controller(loop, store, agents, nullptr, knobs, bootstrap, "test") {}
 };
 
+// The virtual clock, and what callbacks have taken on top of it.
+class SlowLoop final : public Loop {
+ public:
+  explicit SlowLoop(Timeline& timeline) : inner_(timeline) {}
+  MonoTime now() const override { return inner_.now() + (taken += per_look); }
+  UnixTime wall_now() const override { return inner_.wall_now() + taken; }
+  void post(std::function<void()> callback) override { inner_.post(std::move(callback)); }
+  TimerId call_after(Duration delay, std::function<void()> callback) override {
+    return inner_.call_after(delay, std::move(callback));
+  }
+  void cancel(TimerId timer) override { inner_.cancel(timer); }
+
+  mutable Duration taken{0};
+  Duration per_look{0};  // which each question for the time takes
+
+ private:
+  VirtualLoop inner_;
+};
+
 class ControllerWorld {
  public:
   Timeline timeline;

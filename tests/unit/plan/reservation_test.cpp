@@ -295,6 +295,21 @@ TEST(Reservation, OfAGangTakesWhatIsFreeBesidesItsOwn) {
   EXPECT_THAT(jobs(c, plan.continues), ElementsAre("b"));
 }
 
+TEST(Reservation, AcrossZonesMovesAcrossZones) {
+  Cluster c = cluster(nodes(2, gpus(8)), nodes(2, gpus(8)).zone("B"));
+  c.knobs.max_cross_zone_jobs = 1;
+  c.run(low("a").grace(1h), {"node-1"});
+  for (int node : {2, 3}) c.run(low(fmt::format("v{}", node)), {fmt::format("node-{}", node)});
+  const JobId top = c.run(job("top").priority(Priority::extreme_high), {"node-4"});
+  c.submit(high("wide").nodes(3));
+  ASSERT_THAT(reserves(c, c.pass()), ElementsAre("wide: node-1,node-2,node-3 <- a,v2,v3"));
+  c.leave(JobId{2});
+  c.leave(JobId{3});
+  EXPECT_THAT(c.pass().starts, IsEmpty());
+  c.finish(top);
+  EXPECT_THAT(starts(c, c.pass()), ElementsAre("wide: node-2,node-3,node-4"));
+}
+
 // A rank of `gang` failed on node-1; the other one is on a node that fell silent with many.
 struct MassLoss {
   Cluster c = cluster(nodes(3, gpus(8)));

@@ -190,6 +190,27 @@ TEST_F(Waiting, OfVeryManySizesEachHasItsTurn) {
   }
 }
 
+TEST_F(Waiting, WhoIsLeftOutIsToldSoAndIsNotInAWhatIf) {
+  constexpr int kJobs = 40;
+  c = cluster(nodes(kJobs, gpus(8)).memory_gib(1'000));
+  for (int i = 1; i <= kJobs; ++i) c.submit(job(fmt::format("j{}", i)).gpus(8).memory_gib(i));
+  const std::unique_ptr<Planner> planner = make_planner();
+  const Plan plan = planner->pass(c.state(), c.knobs, c.now);
+  EXPECT_EQ(plan.starts.size(), WaitingIndex::kSizesOfPass);
+  std::set<JobId> started;
+  for (const StartItem& item : plan.starts) started.insert(item.job);
+  for (const auto& [order, id] : c.state().waiting()) {
+    if (started.contains(id)) continue;
+    const PendingReason reason = planner->pending_reason(c.state(), c.job(id));
+    EXPECT_EQ(reason.code, PendingCode::not_considered);
+    EXPECT_NE(reason.text.find("looked at in turns"), std::string::npos) << reason.text;
+  }
+  EXPECT_EQ(planner->pass(c.state(), c.knobs, c.now + 1s).starts.size(),
+            WaitingIndex::kSizesOfPass);
+  const std::unique_ptr<Planner> of_what_if = make_planner(VictimChoice::least_lost_work, true);
+  EXPECT_EQ(of_what_if->pass(c.state(), c.knobs, c.now).starts.size(), kJobs);
+}
+
 TEST_F(Waiting, ShapesThatNobodyAsksForAreForgotten) {
   c = cluster(nodes(4, gpus(8)).memory_gib(9'000));
   TimeSharingPlanner planner{VictimChoice::least_lost_work};
