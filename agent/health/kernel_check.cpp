@@ -24,7 +24,7 @@ void KernelCheck::find_gpus() {
   }
 }
 
-void KernelCheck::restore() {
+void KernelCheck::restore_faults() {
   if (std::exchange(is_restored_, true) || options_.fault_file.empty()) return;
   Result<KeptFaults> kept = read_fault_file(options_.fault_file);
   if (!kept.is_ok()) {
@@ -52,7 +52,7 @@ void KernelCheck::keep() {
 
 std::vector<CheckResult> KernelCheck::run(const CheckInput& input) {
   const bool is_first = !is_restored_;
-  restore();
+  restore_faults();
   Result<KernelLog::News> news = log_.read_new();
   if (is_first || (news.is_ok() && !news.value().records.empty())) find_gpus();
   if (news.is_ok()) {

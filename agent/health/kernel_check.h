@@ -31,7 +31,7 @@ class KernelCheck final : public Check {
 
  private:
   void find_gpus();
-  void restore();
+  void restore_faults();
   void keep();
   void take(const KernelRecord& record, const CheckInput& input);
   void take_xid(const XidLine& xid, const std::string& line, UnixTime at);
