@@ -11,6 +11,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else()
   add_compile_options(-w)  # g++ is the compiler of the house; clang is here to find bugs by running, and to be quick
 endif()
+# Programs say of themselves no folder of the machine that built them: the same sources make the same packages anywhere.
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 add_compile_definitions(BOOST_ASIO_NO_DEPRECATED)
 option(HAI_FUZZ "count what code inputs reach, for libFuzzer (clang): tests/fuzz" OFF)
 if(HAI_FUZZ)
