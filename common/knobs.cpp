@@ -35,6 +35,7 @@ constexpr auto kDurations = std::to_array<DurationKnob>({
     {"server_lease", &Knobs::server_lease, 500ms, 1min},
     {"resend_after", &Knobs::resend_after, 100ms, 5min},
     {"launch_timeout", &Knobs::launch_timeout, 1s, 1h},
+    {"image_timeout", &Knobs::image_timeout, 1s, 24h},
     {"assumed_checkpoint_age", &Knobs::assumed_checkpoint_age, 0s, 24h},
     {"plan_period", &Knobs::plan_period, 10ms, 1min},
     {"plan_gap", &Knobs::plan_gap, 0s, 10s},

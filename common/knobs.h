@@ -28,6 +28,8 @@ struct Knobs {
   Duration server_lease = 2s;     // a leader that cannot renew for so long stops
   Duration resend_after = 3s;     // an order that shows no effect is sent again
   Duration launch_timeout = 60s;  // a gang whose ranks are not all running by then is rolled back
+  // The same of a gang in a container image, which its nodes may have to fetch and unpack first.
+  Duration image_timeout = 2h;
   Duration plan_period = 1s;      // plan at least so often
   Duration plan_gap = 5ms;        // and at most so often, so that a burst of changes shares a pass
   Duration tight_wait = 60s;      // a job's max_leaves binds it for so long, then any fit will do

@@ -57,6 +57,8 @@ class ImageSite(ClusterTest):
         cls.digest = cls.registry.push(cls.layout, "team/box:1")
         cls.name = f"{cls.registry.host}/team/box:1"
         cls.up_options = tuple(w for node in cls.nodes for w in ("--agent-config", f"{node}={settings}"))
+        # So short that no image which takes its time would come up in it: jobs in images have image_timeout.
+        cls.up_options += ("--knob", "launch_timeout=2s")
         super().setUpClass()
         cls.cluster.work.chmod(0o777)
         cls.env = cls.cluster.as_user(ANN)

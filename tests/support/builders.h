@@ -73,6 +73,7 @@ class JobBuilder {
   JobBuilder& grace(Duration time) { return spec_.suspend.grace = time, *this; }
   JobBuilder& signal(std::string name) { return spec_.suspend.signal = std::move(name), *this; }
   JobBuilder& restart(int max) { return spec_.restart = {.on_failure = true, .max = max}, *this; }
+  JobBuilder& image(std::string name) { return spec_.image = std::move(name), *this; }
   JobBuilder& timeout(Duration time) { return spec_.timeout = time, *this; }
   JobBuilder& begin_at(UnixTime time) { return spec_.begin_at = time, *this; }
   JobBuilder& environment(std::string name, std::string value) {

@@ -68,6 +68,13 @@ std::string missing_ranks(const ClusterState& state, const Attempt& attempt) {
   return more > 0 ? fmt::format("{} and {} more", first, more) : first;
 }
 
+// Agents give a registry up that sends nothing, and a copy after an hour (docs/images.md); this is
+// for what even they do not end.
+Duration launch_timeout(const Knobs& knobs, const JobSpec& spec) {
+  return spec.image.empty() ? knobs.launch_timeout
+                            : std::max(knobs.launch_timeout, knobs.image_timeout);
+}
+
 void watch_attempts(Decision& decision) {
   UnixTime now = decision.now();
   std::vector<JobId> live(decision.state().live().begin(), decision.state().live().end());
@@ -80,22 +87,22 @@ void watch_attempts(Decision& decision) {
     if (owner != nullptr && !owner->active) {
       suspend_attempt(decision, id, {}, fmt::format("user {} is not active any more", job.user));
     }
-    Duration timeout = job.spec->timeout;
+    const Duration timeout = job.spec->timeout;
+    const Duration to_start = launch_timeout(decision.knobs(), *job.spec);
     if (attempt.running_at && timeout > 0s && now - *attempt.running_at > timeout) {
       end_attempt(
           decision, id,
           {AttemptState::failed, 124,
            fmt::format("ran longer than its timeout of {}", format_duration(timeout)), false});
     } else if (!attempt.running_at && attempt.state != AttemptState::suspending &&
-               now - std::max(attempt.placed_at, decision.state().epoch_began_at()) >
-                   decision.knobs().launch_timeout) {
+               now - std::max(attempt.placed_at, decision.state().epoch_began_at()) > to_start) {
       // Not counted from before this term: what a rank said while nobody led or the store was away
       // is heard of only now.
       end_attempt(
           decision, id,
           {AttemptState::lost, 0,
            fmt::format("{} did not come up within {}", missing_ranks(decision.state(), attempt),
-                       format_duration(decision.knobs().launch_timeout)),
+                       format_duration(to_start)),
            true});
     }
   }

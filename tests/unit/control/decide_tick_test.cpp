@@ -104,6 +104,19 @@ TEST(LaunchTimeout, RollsAGangBackAndNamesTheRank) {
   EXPECT_TRUE(t.c.attempt(id).is_live()) << "the ranks must be gone first";
 }
 
+// Its nodes may have gigabytes to fetch and unpack: docs/images.md.
+TEST(LaunchTimeout, IsAnotherOneInAnImage) {
+  Clocked t;
+  const JobId id = t.c.place(job("j").image("docker://registry/team/box:1"), {"node-2"});
+  t.c.emit(AttemptStarting{id, 1});
+  t.advance(t.c.knobs.launch_timeout + 1s);
+  t.advance(t.c.knobs.image_timeout - t.c.knobs.launch_timeout - 1s);
+  EXPECT_FALSE(t.c.attempt(id).end.has_value());
+  t.advance(1us);
+  ASSERT_TRUE(t.c.attempt(id).end.has_value());
+  EXPECT_EQ(t.c.attempt(id).end->reason, "rank 0 on node-2 did not come up within 2h");
+}
+
 TEST(LaunchTimeout, DoesNotCountTheTimeBeforeTheTerm) {
   Clocked t;
   const JobId id = t.c.place(job("j"), {"node-1"});
