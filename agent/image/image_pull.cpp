@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "agent/image/image_layout.h"
 #include "agent/image/image_manifest.h"
@@ -22,8 +23,11 @@
 #include "agent/shim/privileges.h"
 #include "common/boot_clock.h"
 #include "common/bytes.h"
+#include "common/count_of.h"
+#include "common/hex.h"
 #include "common/machine/bounded_child.h"
 #include "common/machine/skopeo.h"
+#include "common/tls/peer_keys.h"
 
 namespace hai {
 
@@ -159,11 +163,11 @@ class Pull {
       lock_ = std::move(shared).value();
       if (std::optional<ImageFile> found = store_.find(id_)) return *found;
       lock_.reset();
-      const Result<UniqueFd> lock = store_.lock(id_, waits);
+      const Result<UniqueFd> lock = store_.lock(copy_, waits);
       RETURN_IF_ERROR(lock.status());
       if (store_.find(id_)) continue;
       const Status made = make();
-      if (!made.is_ok()) store_.drop(id_);
+      if (!made.is_ok()) store_.drop(copy_);
       RETURN_IF_ERROR(made);
     }
     return internal("image {} is not there although it was made", name());
@@ -184,7 +188,7 @@ class Pull {
   // So many bytes are to come; 0 = nobody knows, as of what lies at a path.
   Result<int64_t> ask_size() const {
     if (!is_of_registry()) return 0;
-    ImageName asked = image_;
+    ImageName asked = source_;
     ImageManifest manifest;
     for (int level = 0; level < 2; ++level) {  // of several architectures, or of this one
       const ChildOutput said = run({"skopeo", "inspect", "--raw", skopeo_name(asked)},
@@ -236,13 +240,17 @@ class Pull {
     }
     const std::string digits = digest_.substr(digest_.find(':') + 1);
     id_ = is_of_registry() ? digits : fmt::format("{}-{}", reader_.uid, digits);
+    source_ = image_;
+    if (is_of_registry()) source_.digest = digest_;
+    // Of a length that a file's name may have, and nobody finds another name that gives the same.
+    copy_ = id_ + "-" + to_hex(hmac_sha256(digest_, skopeo_name(source_)));
     return ok();
   }
 
   Status make() {
     const auto began = std::chrono::steady_clock::now();
     say_("gets image " + name());
-    const Result<std::string> folder = store_.begin(id_);
+    const Result<std::string> folder = store_.begin(copy_);
     RETURN_IF_ERROR(folder.status());
     const std::string layout = folder.value() + "/layout";
     RETURN_IF_ERROR(copy(folder.value()));
@@ -253,7 +261,7 @@ class Pull {
     std::error_code error;
     fs::remove_all(layout, error);
     const int64_t bytes = bytes_on_disk(folder.value());
-    RETURN_IF_ERROR(store_.keep({id_, name(), digest_, bytes, {}}, environment));
+    RETURN_IF_ERROR(store_.keep(copy_, {id_, name(), digest_, bytes, {}}, environment));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     say_(fmt::format("has image {}: {} in {:.1f} s", name(), format_bytes(bytes), took.count()));
     return ok();
@@ -274,7 +282,7 @@ class Pull {
         bytes_total.value(), settings_.patience, [&to] { return bytes_on_disk(to); },
         [this](const std::string& text) { say_(fmt::format("image {}: {}", name(), text)); });
     const ChildOutput copied =
-        run({"skopeo", "copy", "--quiet", skopeo_name(image_), "oci:" + to + ":image"}, kWork,
+        run({"skopeo", "copy", "--quiet", skopeo_name(source_), "oci:" + to + ":image"}, kWork,
             [&watch] { return watch.goes_on(boot_now()); });
     if (copied.is_given_up) return nothing_came(watch.text());
     if (copied.exit_code != 0) return failure("skopeo", copied);
@@ -301,7 +309,9 @@ class Pull {
   const std::function<void(const std::string&)>& say_;
   int64_t free_at_first_ = 0;
   std::string digest_;
-  std::string id_;
+  ImageName source_;  // with its digest, of a registry
+  std::string id_;    // of the image, wherever it comes from
+  std::string copy_;  // of the one that is made from there
   UniqueFd lock_;
 };
 
@@ -324,8 +334,13 @@ ImageFile get_image(const std::string& name, const ImageSettings& settings,
   Pull pull(store.value(), image.value(), settings, reader, say);
   Result<ImageFile> got = pull.get();
   if (!got.is_ok()) return failed(got.status());
-  for (const std::string& gone : store.value().prune(settings.bytes_max))
-    say("removed image " + gone + ", which was not used for longest");
+  // Whose log this is need not know what others run.
+  const std::vector<StoredImage> gone = store.value().prune(settings.bytes_max);
+  int64_t bytes = 0;
+  for (const StoredImage& image : gone) bytes += image.bytes;
+  if (!gone.empty())
+    say(fmt::format("removed {} ({}) to make room", count_of(std::ssize(gone), "unused image"),
+                    format_bytes(bytes)));
   return std::move(got).value();
 }
 

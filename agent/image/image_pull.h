@@ -1,6 +1,7 @@
 #pragma once
 // Gets an image for a rank: from the store, or with skopeo(1) from its registry or file and with
-// umoci(1) unpacked into the store. One at a time per image; others that want it wait for it.
+// umoci(1) unpacked into the store. One at a time per image and where it comes from; others that
+// want it from there wait for it.
 
 #include <sys/types.h>
 

@@ -120,27 +120,27 @@ std::optional<ImageFile> ImageStore::find(const std::string& id) const {
   return image;
 }
 
-Result<std::string> ImageStore::begin(const std::string& id) const {
+Result<std::string> ImageStore::begin(const std::string& copy) const {
   std::error_code error;
-  fs::remove_all(partial(id), error);
-  fs::remove_all(folder(id), error);  // one whose record cannot be read
-  if (::mkdir(partial(id).c_str(), 0711) != 0) {
-    return internal("{}: {}", partial(id), errno_text(errno));
+  fs::remove_all(partial(copy), error);
+  if (::mkdir(partial(copy).c_str(), 0711) != 0) {
+    return internal("{}: {}", partial(copy), errno_text(errno));
   }
-  return partial(id);
+  return partial(copy);
 }
 
-void ImageStore::drop(const std::string& id) const {
+void ImageStore::drop(const std::string& copy) const {
   std::error_code ignored;
-  fs::remove_all(partial(id), ignored);
+  fs::remove_all(partial(copy), ignored);
 }
 
-Status ImageStore::keep(const StoredImage& image, const Environment& environment) const {
+Status ImageStore::keep(const std::string& copy, const StoredImage& image,
+                        const Environment& environment) const {
   const Json json = {{"name", image.name},
                      {"digest", image.digest},
                      {"bytes", image.bytes},
                      {"environment", environment}};
-  const std::string made = partial(image.id);
+  const std::string made = partial(copy);
   RETURN_IF_ERROR(write_file_atomic(made + "/image.json",
                                     json.dump(-1, ' ', false, Json::error_handler_t::replace), 0600,
                                     Durability::survives_crash_of_program));
@@ -149,8 +149,26 @@ Status ImageStore::keep(const StoredImage& image, const Environment& environment
   if (!disk.is_open() || ::syncfs(disk.get()) != 0)
     return internal("{}: {}", made, errno_text(errno));
   // Programs that run with their owner's rights lie in it: nobody reaches them from outside.
-  if (::chmod(made.c_str(), 0700) != 0 || ::rename(made.c_str(), folder(image.id).c_str()) != 0)
-    return internal("{}: {}", folder(image.id), errno_text(errno));
+  if (::chmod(made.c_str(), 0700) != 0) return internal("{}: {}", made, errno_text(errno));
+  return rename_copy(copy, image.id);
+}
+
+// Somebody else may have been quicker, and ranks may run in his: he is not waited for.
+Status ImageStore::rename_copy(const std::string& copy, const std::string& id) const {
+  UniqueFd lock = lock_unused(id);
+  if (!lock.is_open()) {
+    Result<UniqueFd> shared = share(id, nullptr);
+    RETURN_IF_ERROR(shared.status());
+    lock = std::move(shared).value();
+  } else if (!read(id)) {
+    std::error_code ignored;
+    fs::remove_all(folder(id), ignored);  // one whose record cannot be read
+  }
+  if (::rename(partial(copy).c_str(), folder(id).c_str()) == 0) return ok();
+  const int error = errno;
+  if (!read(id)) return internal("{}: {}", folder(id), errno_text(error));
+  lock.reset();  // to remove it takes a while
+  drop(copy);
   return ok();
 }
 
@@ -169,7 +187,7 @@ std::vector<StoredImage> ImageStore::list() const {
   return images;
 }
 
-std::vector<std::string> ImageStore::prune(int64_t bytes_max) const {
+std::vector<StoredImage> ImageStore::prune(int64_t bytes_max) const {
   std::vector<std::pair<StoredImage, UniqueFd>> unused;
   int64_t bytes = 0;
   for (StoredImage& image : list()) {
@@ -178,12 +196,12 @@ std::vector<std::string> ImageStore::prune(int64_t bytes_max) const {
     bytes += image.bytes;
     unused.emplace_back(std::move(image), std::move(lock));
   }
-  std::vector<std::string> gone;
+  std::vector<StoredImage> gone;
   std::error_code error;
   for (const auto& [image, lock] : unused) {
     if (bytes <= bytes_max) break;
     bytes -= image.bytes;
-    gone.push_back(image.name);
+    gone.push_back(image);
     drop(image.id);
     fs::rename(folder(image.id), partial(image.id), error);  // it is whole or not there
     drop(image.id);

@@ -129,8 +129,8 @@ int prune(const std::string& path, const std::string& size) {
   if (!bytes.is_ok()) return fail(bytes.status());
   const Result<ImageStore> store = ImageStore::open(path);
   if (!store.is_ok()) return fail(store.status());
-  for (const std::string& name : store.value().prune(bytes.value())) {
-    fmt::print("removed {}\n", name);
+  for (const StoredImage& image : store.value().prune(bytes.value())) {
+    fmt::print("removed {}\n", image.name);
   }
   return 0;
 }

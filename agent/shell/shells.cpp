@@ -1,5 +1,6 @@
 #include "agent/shell/shells.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -85,10 +86,30 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
     return program;
   }
 
-  Status start() {
-    if (owner_.sessions_.size() > kMax) {
-      return resource_exhausted("{} shells are open on this node already; leave one", kMax);
+  // A job has at most as many places as are free: half of them, if no other has any. So it leaves
+  // some to the next one.
+  Status check_place() const {
+    size_t all = 0;
+    size_t own = 0;  // of this job, or of questions about images
+    for (const auto& session : owner_.sessions_) {
+      if (session.get() == this || session->has_ended_) continue;
+      ++all;
+      own += session->request_.key.job == request_.key.job ? 1 : 0;
     }
+    const size_t places = is_of_node() ? kMax : kMax - kOfNode;
+    const size_t free = places - std::min(all, places);
+    if (own < free) return ok();
+    if (own == 0 || is_of_node())
+      return resource_exhausted("{} shells and ports are open on this node already; leave one",
+                                all);
+    return resource_exhausted(
+        "job {} has {} shells and ports open on this node, and the {} that are free are kept for "
+        "other jobs; leave one",
+        request_.key.job.value, own, free);
+  }
+
+  Status start() {
+    RETURN_IF_ERROR(check_place());
     if (!is_of_node() && !owner_.options_.is_live(request_.key)) {
       return failed_precondition("rank {} of job {} does not run any more", request_.key.rank,
                                  request_.key.job.value);

@@ -20,6 +20,7 @@ namespace hai {
 class Shells {
  public:
   static constexpr size_t kMax = 256;
+  static constexpr size_t kOfNode = 16;  // of those, for questions about the node's images only
   // Whether ranks and people are still there: where there are no control groups, nobody but us ends
   // the shells of a rank that has ended.
   static constexpr Duration kLook = 1s;

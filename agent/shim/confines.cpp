@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "agent/os/cgroup.h"
+
 namespace hai {
 
 namespace {
@@ -19,7 +21,8 @@ Result<ImageRootPlan> plan_image(const LaunchFile& launch, const UserIdentity& u
                      .folders = launch.images.mounts,
                      .devices = image.devices,
                      .mounts = {},
-                     .allowed_mounts = launch.images.allowed_mounts};
+                     .allowed_mounts = launch.images.allowed_mounts,
+                     .memory_bytes = memory_limit(launch.cgroups)};
   if (::mkdir(plan.place.c_str(), 0700) != 0 && errno != EEXIST) {
     return internal("cannot make {}: {}", plan.place, errno_text(errno));
   }

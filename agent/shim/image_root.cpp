@@ -11,6 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 namespace hai {
 
@@ -23,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr auto kOfMachine =
     std::to_array<const char*>({"/dev", "/sys", "/etc/resolv.conf", "/etc/hosts", "/etc/hostname"});
 constexpr auto kOwnFolders = std::to_array<const char*>({"/proc", "/sys", "/dev", "/tmp"});
-constexpr off_t kAccountsBytesMax = 1 << 20;
+constexpr size_t kAccountsBytesMax = 1 << 20;
 
 bool is_below(const std::string& path, const std::string& folder) {
   if (folder == "/") return true;
@@ -102,25 +104,61 @@ int64_t number_of(std::string_view line) {
   return number;
 }
 
-// Adds the line unless a line for this number is there. What is no plain file is left as it is.
-void add_account(const char* path, int64_t number, const std::string& line) {
-  const UniqueFd file(::open(
-      path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644));
-  struct stat info {};
-  if (!file.is_open() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      info.st_size > kAccountsBytesMax)
-    return;
-  std::string text(static_cast<size_t>(info.st_size), '\0');
-  const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
-  text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    if (number_of(rest.substr(0, end)) == number) return;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+// No more than kAccountsBytesMax, also of a file that grows meanwhile.
+std::optional<std::string> read_accounts(const UniqueFd& file) {
+  std::string text(kAccountsBytesMax + 1, '\0');
+  for (size_t length = 0; length < text.size();) {
+    const ssize_t got = ::read(file.get(), text.data() + length, text.size() - length);
+    if (got < 0) return std::nullopt;
+    length += static_cast<size_t>(got);
+    if (got == 0) {
+      text.resize(length);
+      return text;
+    }
   }
-  const std::string added = (text.empty() || text.ends_with('\n') ? "" : "\n") + line + "\n";
-  static_cast<void>(!::write(file.get(), added.data(), added.size()));
+  return std::nullopt;
+}
+
+bool has_account(std::string_view text, int64_t number) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (number_of(text.substr(0, end)) == number) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
+void replace_accounts(const std::string& path, const std::string& text, const struct stat& like) {
+  const std::string temporary = path + ".hai";
+  const UniqueFd file(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.is_open()) return;
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      ::fchown(file.get(), like.st_uid, like.st_gid) != 0 ||
+      ::fchmod(file.get(), like.st_mode & 0777) != 0 ||
+      ::rename(temporary.c_str(), path.c_str()) != 0)
+    ::unlink(temporary.c_str());
+}
+
+// Adds the line unless a line for this number is there. What is no plain file, or too long, is left
+// as it is. The image's file is never opened for writing: all of it would be copied into memory
+// first, and not into the rank's.
+void add_account(const std::string& path, int64_t number, const std::string& line) {
+  struct stat info {};
+  info.st_mode = 0644;  // of one that is not there
+  std::string text;
+  const UniqueFd file(
+      ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file.is_open() && errno != ENOENT) return;
+  if (file.is_open()) {
+    if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+    std::optional<std::string> accounts = read_accounts(file);
+    if (!accounts) return;
+    text = std::move(*accounts);
+  }
+  if (has_account(text, number)) return;
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  replace_accounts(path, text + line + "\n", info);
 }
 
 }  // namespace
@@ -142,6 +180,7 @@ Result<ImageRoot> ImageRoot::prepare(const ImageRootPlan& plan, const std::strin
   root.user_ = user;
   root.place_ = plan.place;
   root.is_of_user_ = plan.is_of_user;
+  root.memory_bytes_ = plan.memory_bytes;
   root.lower_ = {.to = plan.place + "/lower", .tree = UniqueFd(), .may_have_devices = false};
   if (!plan.is_of_user) root.lower_.tree = open_place(plan.folder);
   {
@@ -213,9 +252,13 @@ Status ImageRoot::attach_all() const {
   return ok();
 }
 
-// The upper layer is memory: it is bounded by the rank's, and gone with the rank.
+// The upper layer is memory, of whoever writes: the rank's programs run into the rank's limit. It
+// holds no more than that, whoever writes; without a limit half of the machine's, as the kernel has
+// it. It is gone with the rank.
 Status ImageRoot::mount_layers() const {
-  if (::mount("tmpfs", place_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") != 0)
+  const std::string in_memory =
+      memory_bytes_ > 0 ? fmt::format("mode=755,size={}", memory_bytes_) : "mode=755";
+  if (::mount("tmpfs", place_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, in_memory.c_str()) != 0)
     return mounts_failed(place_);
   for (const char* layer : {"/upper", "/work", "/root", "/lower"}) {
     if (::mkdir((place_ + layer).c_str(), 0755) != 0) return mounts_failed(place_ + layer);

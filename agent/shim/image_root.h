@@ -3,6 +3,7 @@
 // a layer in memory that is the rank's; and in it, of the machine, its devices, /sys, how it finds
 // names, and the folders that the platform, the site and the job want there.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct ImageRootPlan {
   ImageDevices devices;            // of the rank's GPUs; opened as root, who says what is in them
   std::vector<ImageMount> mounts;  // of the job
   std::vector<std::string> allowed_mounts;  // folders in which those must be
+  int64_t memory_bytes = 0;                 // of the rank; 0 = no limit that is known
 };
 
 class ImageRoot {
@@ -48,6 +50,7 @@ class ImageRoot {
   UserIdentity user_;
   std::string place_;
   bool is_of_user_ = false;
+  int64_t memory_bytes_ = 0;
   MountTree lower_;
   MountTree temp_;
   std::vector<ImageLink> links_;

@@ -120,6 +120,26 @@ class ImageTest(ImageSite):
             self.cluster.wait_state(job, "stopped", seconds=20)
             eventually("nothing of it is left", lambda: not fetchers())
 
+    def test_a_registry_that_sends_nothing_holds_up_nobody_who_names_another(self):
+        layout = self.site / "held"
+        write_layout(layout, [self.base, self.word, layer([entry("opt/held", b"whole\n")])])
+        digest = self.registry.push(layout, "team/held:1")
+
+        def start(name, host):
+            spec = self.spec(name, "cat /opt/held", f"{host}/team/held@{digest}", gpus=1)
+            spec["resource"]["nodes"] = "node-4"
+            return self.cluster.run_as(ANN, spec)
+
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            holds = start("holds", f"127.0.0.1:{silent.getsockname()[1]}")
+            eventually("it is being got", lambda: "gets image" in self.cluster.hai("logs", holds).out)
+            gets = start("gets", self.registry.host)
+            self.cluster.wait_end(gets)
+            self.assertIn("whole\n", self.cluster.log(gets))
+            self.assertNotIn("waits for image", self.cluster.ok("logs", gets))
+            self.cluster.ok("stop", holds)
+            self.cluster.wait_state(holds, "stopped", seconds=20)
+
     # -- other kinds
 
     def test_layouts_archives_and_root_folders(self):
