@@ -13,7 +13,7 @@ namespace hai::cli::slurm {
 inline constexpr const char* kPlanVariable = "HAI_SLURM_JOB";
 inline constexpr const char* kScriptVariable = "HAI_SLURM_SCRIPT";
 inline constexpr const char* kFunctionsVariable = "HAI_SLURM_FUNCTIONS";
-inline constexpr const char* kKeyVariable = "HAI_SLURM_KEY";  // only the job's ranks know it
+inline constexpr const char* kKeyVariable = "HAI_SLURM_KEY";  // sealed; only ranks know it
 
 // What a script's srun knows of the job's container.
 inline constexpr const char* kContainerImageVariable = "HAI_SLURM_IMAGE";

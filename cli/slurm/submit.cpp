@@ -15,6 +15,7 @@
 #include "cli/submission.h"
 #include "common/count_of.h"
 #include "common/hex.h"
+#include "common/spec/sealed_value.h"
 #include "common/text_check.h"
 #include "proto/convert/spec_convert.h"
 
@@ -76,6 +77,12 @@ Status hold(Command command, Client& client, int64_t id, std::optional<UnixTime>
   return ok();
 }
 
+// Of a server without a key file: nothing else about this variable is refused so.
+bool is_sealing_refused(const Status& status) {
+  return status.code() == Code::failed_precondition &&
+         status.message().starts_with(fmt::format("spec.environments.{}: ", kKeyVariable));
+}
+
 Status ask_whole_nodes(Client& client, const MappedJob& job) {
   if (job.least_cpus == 0 && job.least_gpus == 0) return ok();
   v1::ListNodesRequest request;
@@ -119,7 +126,8 @@ Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
   RETURN_IF_ERROR(check_words(job.plan.command));
   RETURN_IF_ERROR(check_words(job.plan.arguments));
   spec.environments[kPlanVariable] = format_plan(job.plan);
-  spec.environments[kKeyVariable] = random_hex();
+  const std::string key = random_hex();
+  spec.environments[kKeyVariable] = std::string(kToSealMark) + key;
   if (!script.empty()) spec.environments[kScriptVariable] = script;
   if (!job.functions_text.empty()) spec.environments[kFunctionsVariable] = job.functions_text;
   RETURN_IF_ERROR(check_spec(spec));
@@ -143,6 +151,10 @@ Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
       const int64_t id = reply.value().job_id();
       if (job.is_held) RETURN_IF_ERROR(hold(command, client, id, begin_at, spec));
       return id;
+    }
+    if (is_sealing_refused(reply.status()) && spec.environments[kKeyVariable] != key) {
+      spec.environments[kKeyVariable] = key;
+      continue;
     }
     // Slurm's names need not be unique, hai's must.
     if (reply.status().code() != Code::already_exists || tries == 3) return reply.status();

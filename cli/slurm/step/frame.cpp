@@ -34,7 +34,8 @@ std::string encode(const Frame& frame) {
   return bytes + frame.body;
 }
 
-Result<std::vector<Frame>> take_frames(std::string& bytes) {
+Result<std::vector<Frame>> take_frames(std::string& bytes, FrameMac* mac) {
+  const size_t mac_bytes = mac == nullptr ? 0 : kMacBytes;
   std::vector<Frame> frames;
   size_t at = 0;
   while (bytes.size() - at >= kHeadBytes) {
@@ -44,10 +45,17 @@ Result<std::vector<Frame>> take_frames(std::string& bytes) {
         kind > static_cast<uint8_t>(FrameKind::cancel)) {
       return invalid_argument("bytes that are no message of a job step");
     }
-    if (bytes.size() - at - kHeadBytes < length) break;
+    const size_t whole = kHeadBytes + length;
+    if (bytes.size() - at < whole + mac_bytes) break;
+    const std::string_view text = std::string_view(bytes).substr(at);
+    if (mac != nullptr &&
+        !is_same_mac(mac->next(text.substr(0, whole)), text.substr(whole, mac_bytes))) {
+      return unauthenticated(
+          "a message has a wrong MAC: something between the job's nodes alters what they say");
+    }
     frames.push_back({static_cast<FrameKind>(kind), number_at(bytes, at + 5),
                       number_at(bytes, at + 9), bytes.substr(at + kHeadBytes, length)});
-    at += kHeadBytes + length;
+    at += whole + mac_bytes;
   }
   bytes.erase(0, at);
   return frames;
@@ -75,13 +83,16 @@ Result<std::vector<std::string>> unpack(std::string_view packed) {
   return texts;
 }
 
-FrameChannel::FrameChannel(Fd fd) : fd_(std::move(fd)) {
+FrameChannel::FrameChannel(Fd fd, std::optional<FrameMacs> macs)
+    : fd_(std::move(fd)), macs_(std::move(macs)) {
   ::fcntl(fd_.get(), F_SETFL, ::fcntl(fd_.get(), F_GETFL) | O_NONBLOCK);
 }
 
 void FrameChannel::send(const Frame& frame) {
   if (!is_open()) return;
-  out_ += encode(frame);
+  const std::string bytes = encode(frame);
+  out_ += bytes;
+  if (macs_) out_ += macs_->sent.next(bytes);
   flush();
 }
 
@@ -99,7 +110,8 @@ std::vector<Frame> FrameChannel::receive() {
       break;
     }
   }
-  Result<std::vector<Frame>> frames = take_frames(in_);
+  Result<std::vector<Frame>> frames = take_frames(in_, macs_ ? &macs_->received : nullptr);
+  if (!frames.is_ok()) nonsense_ = frames.status();
   if (has_ended || !frames.is_ok()) fd_.close();
   return frames.is_ok() ? std::move(frames.value()) : std::vector<Frame>{};
 }

@@ -1,13 +1,16 @@
 #pragma once
 // What the parts of a job tell each other: its first rank (the host), the other ranks (peers) and
-// each srun (a client). Length, kind, step, task, body; over sockets that never block.
+// each srun (a client). Length, kind, step, task, body; over sockets that never block. Between
+// nodes each frame is followed by its MAC.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/slurm/step/fd.h"
+#include "cli/slurm/step/frame_mac.h"
 #include "common/status.h"
 
 namespace hai::cli::slurm {
@@ -40,8 +43,9 @@ struct Frame {
 inline constexpr size_t kFrameBytesMax = 8u << 20;
 
 std::string encode(const Frame& frame);
-// Takes whole frames from the front of `bytes`; an error if these are no frames.
-Result<std::vector<Frame>> take_frames(std::string& bytes);
+// Takes whole frames from the front of `bytes`; an error if these are no frames, or not followed by
+// the MACs that `mac` gives.
+Result<std::vector<Frame>> take_frames(std::string& bytes, FrameMac* mac = nullptr);
 
 // Texts in one text, whatever bytes they hold.
 std::string pack(const std::vector<std::string>& texts);
@@ -49,18 +53,22 @@ Result<std::vector<std::string>> unpack(std::string_view packed);
 
 class FrameChannel {
  public:
-  explicit FrameChannel(Fd fd);  // made non-blocking
+  // `fd` is made non-blocking. With `macs`: nobody between the two sides can speak or alter.
+  explicit FrameChannel(Fd fd, std::optional<FrameMacs> macs = std::nullopt);
   int fd() const { return fd_.get(); }
   bool is_open() const { return fd_.get() >= 0; }
   size_t backlog() const { return out_.size(); }
   void send(const Frame& frame);
   // What has come; closes itself when the other side has or speaks nonsense.
   std::vector<Frame> receive();
-  void flush();            // as much as goes now
+  const Status& nonsense() const { return nonsense_; }  // for which it closed itself
+  void flush();                                         // as much as goes now
   void flush_and_close();  // waits for the other side to take it, 5 s at most
 
  private:
   Fd fd_;
+  std::optional<FrameMacs> macs_;
+  Status nonsense_;
   std::string in_;
   std::string out_;
 };

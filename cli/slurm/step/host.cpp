@@ -184,7 +184,7 @@ void BatchHost::serve(int fd) {
     if (channel.fd() != fd) continue;
     channel.flush();
     for (const Frame& frame : channel.receive()) on_peer(peer, frame);
-    if (!channel.is_open() && !lost_) lost_.emplace(peers_[peer].node);
+    if (!channel.is_open() && !lost_) lost_.emplace(peers_[peer].node, channel.nonsense());
     return;
   }
   tasks_.on_ready(fd);
@@ -396,9 +396,9 @@ bool BatchHost::is_done() const {
 
 bool LostRank::should_end_programs() {
   if (has_ended_programs_ || mono_now() - since_ < 10s) return false;
-  write_all(STDERR_FILENO, fmt::format("hai-slurm: error: {} is gone; waiting for hai to end this "
-                                       "attempt\n",
-                                       who_));
+  write_all(STDERR_FILENO, fmt::format("hai-slurm: error: {} is gone{}; waiting for hai to end "
+                                       "this attempt\n",
+                                       who_, why_.is_ok() ? "" : ": " + why_.message()));
   return has_ended_programs_ = true;
 }
 

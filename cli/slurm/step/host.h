@@ -22,7 +22,9 @@ namespace hai::cli::slurm {
 // more, and wait; if nothing happens at all, they give up.
 class LostRank {
  public:
-  explicit LostRank(std::string who) : who_(std::move(who)), since_(mono_now()) {}
+  // `why`: if not because the other side has hung up.
+  LostRank(std::string who, Status why)
+      : who_(std::move(who)), why_(std::move(why)), since_(mono_now()) {}
   // True once: now end script and tasks. Not at once, since they may have been told to end and
   // clean up.
   bool should_end_programs();
@@ -30,6 +32,7 @@ class LostRank {
 
  private:
   std::string who_;
+  Status why_;
   MonoTime since_;
   bool has_ended_programs_ = false;
 };

@@ -60,7 +60,9 @@ class PeerLoop {
       const Result<StepLaunch> launch = decode_launch(frame.body);
       if (launch.is_ok()) tasks_.start(frame.step, launch.value());
     }
-    if (!channel_.is_open() && !code_ && !lost_) lost_.emplace("the job's first rank");
+    if (!channel_.is_open() && !code_ && !lost_) {
+      lost_.emplace("the job's first rank", channel_.nonsense());
+    }
   }
 
   void kill(const Frame& frame) {

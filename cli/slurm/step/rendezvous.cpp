@@ -5,18 +5,17 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
 
 #include "cli/patience.h"
+#include "cli/slurm/step/frame_mac.h"
 #include "common/hex.h"
 #include "common/shell_words.h"
 #include "common/whole_number.h"
@@ -24,6 +23,8 @@
 namespace hai::cli::slurm {
 namespace {
 
+// The port follows. The number is that of the proofs and frames, for nodes with different packages.
+constexpr std::string_view kGreeting = "hai-slurm2 ";
 constexpr size_t kGreetingBytesMax = 1'024;
 constexpr size_t kGuidedMax = 512;             // strangers may come, too
 constexpr auto kProofTimeout = timeval{2, 0};  // a stranger that says nothing must not hold us up
@@ -32,19 +33,6 @@ std::string nonce() {
   unsigned char bytes[16];
   CHECK(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
   return to_hex({reinterpret_cast<const char*>(bytes), sizeof bytes});
-}
-
-std::string proof(const std::string& key, const std::string& text) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int length = 0;
-  CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-             reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest,
-             &length) != nullptr);
-  return to_hex({reinterpret_cast<const char*>(digest), length});
-}
-
-bool is_equal(const std::string& a, const std::string& b) {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 bool write_line(int fd, const std::string& line) {
@@ -128,56 +116,98 @@ Result<Fd> connect_to(const std::string& host, int port) {
   return connected;
 }
 
-std::string peer_text(const Place& job, int rank, const std::string& node, const std::string& asked,
-                      const std::string& own) {
-  return fmt::format("peer {} {} {} {} {}", job.attempt, rank, node, asked, own);
+// What both sides must have seen alike: the attempt, who the peer is, both nonces, and the port at
+// which the host listens and to which the peer has connected.
+struct Meeting {
+  std::string key;
+  std::string seen;
+
+  Meeting(const Place& job, int rank, const std::string& node, const std::string& host_nonce,
+          const std::string& peer_nonce, int port)
+      : key(job.key),
+        seen(fmt::format("{} {} {} {} {} {}", job.attempt, rank, node, host_nonce, peer_nonce,
+                         port)) {}
+
+  std::string proof_of(const char* side) const {
+    return to_hex(mac_of(key, fmt::format("{} {}", side, seen)));
+  }
+
+  FrameChannel channel(Fd fd, const char* own, const char* other) const {
+    use_for_long(fd.get());
+    const std::string session = mac_of(key, "session " + seen);
+    return FrameChannel(std::move(fd), FrameMacs{FrameMac(session, own), FrameMac(session, other)});
+  }
+};
+
+constexpr const char* kHostSide = "host";
+constexpr const char* kPeerSide = "peer";
+
+bool has_hung_up(const Peer& peer) {
+  pollfd poll = {peer.channel.fd(), POLLRDHUP, 0};
+  return ::poll(&poll, 1, 0) != 0;
 }
 
-// One connection to the host's own port: the rank and node behind it, if it knows the key.
-std::optional<std::pair<int, Peer>> admit(const Place& here, Fd fd) {
+// By rank; the host's own stays empty.
+using Places = std::vector<std::optional<Peer>>;
+
+// One connection to the host's own port: takes the place of its rank if it knows the key, but not
+// that of a peer which is still there.
+void admit(const Place& here, Fd fd, int port, Places& places) {
   set_timeouts(fd.get());
   const std::string asked = nonce();
-  if (!write_line(fd.get(), asked)) return std::nullopt;
+  if (!write_line(fd.get(), asked)) return;
   const auto line = read_line(fd.get());
   const auto words = split_parameters(line.value_or(""));
-  if (!words.is_ok() || words.value().size() != 4) return std::nullopt;
+  if (!words.is_ok() || words.value().size() != 4) return;
   const std::optional<int> rank = whole_number<int>(words.value()[0]);
   const std::string& node = words.value()[1];
-  const std::string& own = words.value()[2];
-  if (!rank || *rank < 1 || *rank >= here.ranks) return std::nullopt;
-  const std::string expected = proof(here.key, peer_text(here, *rank, node, asked, own));
-  if (!is_equal(words.value()[3], expected)) return std::nullopt;
-  if (!write_line(fd.get(), proof(here.key, "host " + own + " " + asked))) return std::nullopt;
-  use_for_long(fd.get());
-  return std::pair{*rank, Peer{node, FrameChannel(std::move(fd))}};
+  if (!rank || *rank < 1 || *rank >= here.ranks) return;
+  const Meeting meeting(here, *rank, node, asked, words.value()[2], port);
+  if (!is_same_mac(words.value()[3], meeting.proof_of(kPeerSide))) return;
+  std::optional<Peer>& place = places[static_cast<size_t>(*rank)];
+  if (place && !has_hung_up(*place)) return;
+  if (!write_line(fd.get(), meeting.proof_of(kHostSide))) return;
+  place.emplace(Peer{node, meeting.channel(std::move(fd), kHostSide, kPeerSide)});
 }
 
-Result<FrameChannel> try_to_join(const Place& here) {
+Result<int> ask_for_port(const Place& here) {
   Result<Fd> guide = connect_to(here.master_address, here.master_port);
   RETURN_IF_ERROR(guide.status());
   const std::string line = read_line(guide.value().get()).value_or("");
   guide.value().close();  // first, so that nothing of it stays behind at the host's port
-  const std::optional<int> port = line.starts_with("hai-slurm ")
-                                      ? whole_number<int>(std::string_view(line).substr(10))
-                                      : std::nullopt;
-  if (!port || *port < 1 || *port > 65'535) {
-    return unavailable("{}:{} is not this job's first rank", here.master_address, here.master_port);
+  const std::optional<int> port =
+      line.starts_with(kGreeting)
+          ? whole_number<int>(std::string_view(line).substr(kGreeting.size()))
+          : std::nullopt;
+  if (port && *port >= 1 && *port <= 65'535) return *port;
+  if (line.starts_with("hai-slurm")) {
+    return unavailable(
+        "the job's first rank, at {}, has another version of hai-slurm than {}; install the same "
+        "package hai-slurm on both nodes",
+        here.master_address, here.node);
   }
-  Result<Fd> fd = connect_to(here.master_address, *port);
+  return unavailable("{}:{} is not this job's first rank", here.master_address, here.master_port);
+}
+
+Result<FrameChannel> try_to_join(const Place& here) {
+  const Result<int> port = ask_for_port(here);
+  RETURN_IF_ERROR(port.status());
+  Result<Fd> fd = connect_to(here.master_address, port.value());
   RETURN_IF_ERROR(fd.status());
   const auto asked = read_line(fd.value().get());
   if (!asked) return unavailable("the job's first rank said nothing");
   const std::string own = nonce();
-  const std::string mine = proof(here.key, peer_text(here, here.rank, here.node, *asked, own));
-  if (!write_line(fd.value().get(), fmt::format("{} {} {} {}", here.rank, here.node, own, mine))) {
+  const Meeting meeting(here, here.rank, here.node, *asked, own, port.value());
+  if (!write_line(fd.value().get(), fmt::format("{} {} {} {}", here.rank, here.node, own,
+                                                meeting.proof_of(kPeerSide)))) {
     return unavailable("the job's first rank hung up");
   }
   const auto answer = read_line(fd.value().get());
-  if (!answer || !is_equal(*answer, proof(here.key, "host " + own + " " + *asked))) {
-    return unavailable("what listens there does not know this job's key");
+  if (!answer || !is_same_mac(*answer, meeting.proof_of(kHostSide))) {
+    return unavailable("what listens at {}:{} does not know this job's key, or has rank {} already",
+                       here.master_address, port.value(), here.rank);
   }
-  use_for_long(fd.value().get());
-  return FrameChannel(std::move(fd.value()));
+  return meeting.channel(std::move(fd.value()), kPeerSide, kHostSide);
 }
 
 }  // namespace
@@ -188,12 +218,14 @@ Result<std::vector<Peer>> gather_peers(const Place& here) {
   RETURN_IF_ERROR(guide.status());
   Result<Fd> door = listen_at(0);
   RETURN_IF_ERROR(door.status());
-  const std::string direction = fmt::format("hai-slurm {}", port_of(door.value().get()));
-  std::vector<std::optional<Peer>> peers(static_cast<size_t>(here.ranks));
+  const int port = port_of(door.value().get());
+  const std::string direction = fmt::format("{}{}", kGreeting, port);
+  Places peers(static_cast<size_t>(here.ranks));
   std::vector<Fd> guided;  // kept until they hang up, or the port would not be free at once
   const MonoTime end = mono_now() + here.patience;
-  int missing = here.ranks - 1;
-  while (missing > 0) {
+  for (;;) {
+    const auto missing = std::count(peers.begin() + 1, peers.end(), std::nullopt);
+    if (missing == 0) break;
     if (mono_now() > end) {
       return deadline_exceeded("{} of {} ranks have not come within {}", missing, here.ranks,
                                format_duration(here.patience));
@@ -206,17 +238,14 @@ Result<std::vector<Peer>> gather_peers(const Place& here) {
       if (guided.size() > kGuidedMax) guided.erase(guided.begin());
     }
     if ((polls[1].revents & POLLIN) == 0) continue;
-    auto admitted = admit(here, Fd(::accept4(door.value().get(), nullptr, nullptr, SOCK_CLOEXEC)));
-    if (!admitted) continue;
-    std::optional<Peer>& place = peers[static_cast<size_t>(admitted->first)];
-    if (!place) --missing;
-    place.emplace(std::move(admitted->second));
+    admit(here, Fd(::accept4(door.value().get(), nullptr, nullptr, SOCK_CLOEXEC)), port, peers);
   }
   std::vector<Peer> all;
   for (size_t rank = 1; rank < peers.size(); ++rank) all.push_back(*std::move(peers[rank]));
   return all;
 }
 
+// No answer ends it early: anybody may have listened there before the host does.
 Result<FrameChannel> join_host(const Place& here) {
   const MonoTime end = mono_now() + here.patience;
   int pause_ms = 20;

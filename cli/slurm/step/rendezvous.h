@@ -2,7 +2,9 @@
 // How the ranks of a job find each other: the first one (the host) waits at the job's MASTER_PORT
 // only to name another port, so that MASTER_PORT is free again before the script runs. There both
 // sides prove that they know the job's key; without it anybody on the network could start programs
-// in the name of the job's user. Blocking; nothing of the user runs yet.
+// in the name of the job's user. The proofs name that port, since anybody on the host's node could
+// have been at MASTER_PORT first and pass on what is said, and each later frame has a MAC of a key
+// of this connection. Nothing is encrypted. Blocking; nothing of the user runs yet.
 
 #include <string>
 #include <vector>

@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "cli/slurm/step/frame.h"
 #include "cli/slurm/step/output_writer.h"
-#include "cli/slurm/step/rendezvous.h"
 #include "cli/slurm/step/task_environment.h"
 #include "cli/slurm/step/task_runner.h"
 #include "common/hostlist.h"
@@ -257,62 +253,6 @@ TEST(SlurmOutput, EveryTaskHasItsFileAndItsLabel) {
   EXPECT_EQ(text_of("1"), "");  // said nothing, but is there
   EXPECT_EQ(text_of("errors"), "1: e\n");
   std::filesystem::remove_all(base);
-}
-
-Place place(int rank, int port, const std::string& key, Duration patience) {
-  return {.rank = rank,
-          .ranks = 3,
-          .attempt = "1",
-          .node = fmt::format("n{}", rank),
-          .master_address = "127.0.0.1",
-          .master_port = port,
-          .key = key,
-          .patience = patience};
-}
-
-// A port that was free a moment ago.
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  socklen_t length = sizeof any;
-  ::bind(fd, reinterpret_cast<sockaddr*>(&any), sizeof any);
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&any), &length);
-  ::close(fd);
-  return ntohs(any.sin_port);
-}
-
-TEST(SlurmRendezvous, RanksFindEachOtherAndLeaveThePortFree) {
-  const int port = free_port();
-  Result<std::vector<Peer>> peers = unavailable("");
-  std::thread host([&] { peers = gather_peers(place(0, port, "key", 30s)); });
-  Result<FrameChannel> second = join_host(place(2, port, "key", 30s));
-  Result<FrameChannel> first = join_host(place(1, port, "key", 30s));
-  host.join();
-  ASSERT_TRUE(peers.is_ok()) << peers.status().message();
-  ASSERT_TRUE(first.is_ok() && second.is_ok());
-  ASSERT_EQ(peers.value().size(), 2u);
-  EXPECT_EQ(peers.value()[0].node, "n1");  // by rank, not in the order they came
-  EXPECT_EQ(peers.value()[1].node, "n2");
-  // The program's own rendezvous may listen there now, without any option.
-  const int fd = ::socket(AF_INET6, SOCK_STREAM, 0);
-  sockaddr_in6 any{};
-  any.sin6_family = AF_INET6;
-  any.sin6_port = htons(static_cast<uint16_t>(port));
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
-  ::close(fd);
-}
-
-TEST(SlurmRendezvous, StrangersAreNotLetIn) {
-  const int port = free_port();
-  Result<std::vector<Peer>> peers = unavailable("");
-  std::thread host([&] { peers = gather_peers(place(0, port, "key", 2s)); });
-  EXPECT_FALSE(join_host(place(1, port, "guess", 0s)).is_ok());
-  Place other = place(1, port, "key", 500ms);
-  other.attempt = "2";
-  EXPECT_FALSE(join_host(other).is_ok());
-  host.join();
-  EXPECT_EQ(peers.status().message(), "2 of 3 ranks have not come within 2s");
 }
 
 }  // namespace
