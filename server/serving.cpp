@@ -5,13 +5,12 @@
 
 #include "common/log.h"
 #include "common/open_files.h"
-#include "common/tls/authority_folder.h"
-#include "common/tls/peer_keys.h"
 #include "server/api/account_changes.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
+#include "server/api/certificate_watch.h"
 #include "server/api/enrollment.h"
 #include "server/api/event_feed.h"
 #include "server/api/failure_limit.h"
@@ -149,6 +148,7 @@ struct Serving::Impl {
                       return shells.person_came(person, caller, address);
                     },
                 .sign_in = sign_in,
+                .certificates = &certificates,
                 .oidc = oidc.get(),
                 .web = web,
                 .has_status_page = config.status_page}) {
@@ -269,23 +269,15 @@ struct Serving::Impl {
                      });
   }
 
-  // From the CA's key, which all servers that may lead have.
-  Status make_peer_secret() {
-    if (config.authority.empty()) return ok();
-    const Result<KeyAndCertificate> authority = AuthorityFolder(config.authority).read();
-    if (!authority.is_ok()) {
-      return invalid_argument("tls.authority: {}", authority.status().message());
-    }
-    gateway.set_peer_secret(peer_secret_of(authority.value().key));
-    return ok();
-  }
-
   Status prepare() {
     Result<WebFiles> dashboard = load_dashboard(config);
     RETURN_IF_ERROR(dashboard.status());
     web = std::move(dashboard).value();
     RETURN_IF_ERROR(check_tls(config));
-    return make_peer_secret();
+    const Result<std::string> peer_secret = read_peer_secret(config);
+    RETURN_IF_ERROR(peer_secret.status());
+    if (!peer_secret.value().empty()) gateway.set_peer_secret(peer_secret.value());
+    return ok();
   }
 
   std::optional<std::string> who_asks(const HttpRequest& head) const {
@@ -386,6 +378,7 @@ struct Serving::Impl {
   // Leadership goes first, so that a standby takes over while calls still end here.
   void stop(std::function<void()> stopped) {
     loop.cancel(token_timer);
+    certificates.stop();
     directory.stop();
     controller.stop([this, stopped = std::move(stopped)] {
       gateway.close_all(unavailable("the server stops"));
@@ -422,6 +415,7 @@ struct Serving::Impl {
   FailureLimit failures;
   TimerId token_timer = 0;
   MonoTime next_note{};
+  CertificateWatch certificates{loop, config.tls};
   std::unique_ptr<MungeReader> munge;
   AuditTrail audit;
   const CallSite site{loop,    board, callers, admission, call_queue, calls,
@@ -476,6 +470,7 @@ void Serving::start() {
   impl_->controller.start();
   impl_->next_note = impl_->loop.now() + kTokenNote;
   impl_->look_at_tokens();
+  impl_->certificates.start();
   impl_->directory.start();
   if (impl_->stored_logs) {
     impl_->stored_logs->start([impl = impl_.get()] { return impl->live_attempts(); });

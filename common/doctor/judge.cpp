@@ -11,9 +11,6 @@ namespace hai {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr Duration kDay = 24h;
-// Who renews by hand needs time for it. Nodes' certificates are renewed by themselves long before.
-constexpr Duration kRenewalNotice = 30 * kDay;
 constexpr Duration kClockWarning = 1s;
 constexpr Duration kClockFailure = 60s;
 
@@ -85,9 +82,7 @@ Finding judge_certificate(const std::string& file, const CertificateFacts& facts
         fmt::format("{} is for {}, not for {}", file, fmt::join(facts.names, ", "), name), remedy);
   }
   const std::string until = fmt::format("{} holds until {}", file, format_rfc3339(facts.ends));
-  // Of a short life by design a third is left when it should have been renewed.
-  const Duration notice = std::min(kRenewalNotice, (facts.ends - facts.begins) / 4);
-  if (facts.ends - now < notice) return warning(until, remedy);
+  if (facts.ends - now < renewal_notice(facts)) return warning(until, remedy);
   return all_well(until);
 }
 

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <set>
@@ -69,17 +70,27 @@ CertificateFacts facts_of(X509* certificate) {
   return facts;
 }
 
+// Who renews by hand needs time for it. Nodes' certificates are renewed by themselves long before.
+constexpr Duration kRenewalNoticeMax = 24h * 30;
+
 }  // namespace
+
+Duration renewal_notice(const CertificateFacts& facts) {
+  return std::min(kRenewalNoticeMax, (facts.ends - facts.begins) / 4);
+}
 
 bool is_issued_by(const std::string& pem, const std::string& authority) {
   const openssl::Bio text = openssl::memory(pem);
   const openssl::Bio above = openssl::memory(authority);
   const openssl::Certificate certificate(
       PEM_read_bio_X509(text.get(), nullptr, openssl::no_password, nullptr));
-  const openssl::Certificate issuer(
-      PEM_read_bio_X509(above.get(), nullptr, openssl::no_password, nullptr));
-  const bool is_so =
-      certificate && issuer && X509_verify(certificate.get(), X509_get0_pubkey(issuer.get())) == 1;
+  bool is_so = false;
+  while (certificate && !is_so) {
+    const openssl::Certificate issuer(
+        PEM_read_bio_X509(above.get(), nullptr, openssl::no_password, nullptr));
+    if (!issuer) break;
+    is_so = X509_verify(certificate.get(), X509_get0_pubkey(issuer.get())) == 1;
+  }
   ERR_clear_error();
   return is_so;
 }

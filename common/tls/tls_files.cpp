@@ -59,7 +59,8 @@ Status check_key(const TlsFiles& files, const TlsTexts& texts) {
     return invalid_argument("{}: no private key in PEM, or one that needs a password", files.key);
   }
   if (do_belong_together(texts.key, texts.certificate)) return ok();
-  return invalid_argument("{} is not the key of {}", files.key, files.certificate);
+  // Not for good: whoever replaces them replaces one after the other.
+  return failed_precondition("{} is not the key of {}", files.key, files.certificate);
 }
 
 Status check_in_force(const CertificateFacts& facts, const std::string& what) {
@@ -146,6 +147,12 @@ Result<TlsTexts> read_tls_files(const TlsFiles& files) {
   texts.key = std::move(key).value();
   RETURN_IF_ERROR(check_key(files, texts));
   return texts;
+}
+
+Result<std::string> ca_that_vouches(const TlsFiles& server) {
+  const Result<TlsTexts> texts = read_tls_files(server);
+  if (!texts.is_ok()) return texts.status();
+  return is_issued_by(texts.value().certificate, texts.value().ca) ? server.ca : kSystemCa;
 }
 
 }  // namespace hai

@@ -38,6 +38,10 @@ Result<TlsTexts> read_tls_files(const TlsFiles& files);
 // in force. `what` stands for a file's name.
 Status check_authorities(const std::string& pem, const std::string& what);
 
+// Of a server: the file of the CAs by which others believe it, its `ca` if one of those has issued
+// its certificate, else that of the machine.
+Result<std::string> ca_that_vouches(const TlsFiles& server);
+
 // Whether the key is that of the first certificate; both in PEM.
 bool do_belong_together(const std::string& key, const std::string& certificate);
 

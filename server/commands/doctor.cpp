@@ -107,12 +107,10 @@ std::vector<Finding> look_at_certificates(const ServerConfig& config) {
 std::vector<Finding> look_at_ports(const ServerConfig& config) {
   std::string ca;
   if (!config.tls.certificate.empty()) {
-    Result<TlsTexts> own = read_tls_files(
-        {.certificate = config.tls.certificate, .key = config.tls.key, .ca = config.tls.ca});
-    if (!own.is_ok()) return {failure(own.status().message(), "put it right")};
-    const bool is_own_ca =
-        !own.value().ca.empty() && is_issued_by(own.value().certificate, own.value().ca);
-    ca = is_own_ca ? own.value().ca : read_tls_files({.ca = kSystemCa}).value().ca;
+    const Result<std::string> file = ca_that_vouches(config.tls);
+    const Result<std::string> text = file.is_ok() ? read_whole_file(file.value()) : file;
+    if (!text.is_ok()) return {failure(text.status().message(), "put it right")};
+    ca = text.value();
   }
   const std::string remedy =
       "does hai-server run (`systemctl status hai-server`), does the name lead here, does a "

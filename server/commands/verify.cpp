@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/config/token_file.h"
+#include "common/tls/tls_files.h"
 #include "server/commands/command.h"
 #include "server/commands/http_get.h"
 #include "server/commands/progress.h"
@@ -21,6 +22,13 @@ struct VerifyCommandOptions {
   bool quiet = false;
 };
 
+// All servers of a cluster speak TLS, or none does. With a CA the token leaves only over TLS.
+Result<std::string> ca_for(const VerifyCommandOptions& options, const ServerConfig& config) {
+  const bool is_plain = config.tls.certificate.empty() || options.live.starts_with("http://");
+  if (!options.ca.empty() || is_plain) return options.ca;
+  return ca_that_vouches(config.tls);
+}
+
 // Asked before the log is read, so that the log has every event that the digest covers.
 Result<LiveDigest> ask_leader(const VerifyCommandOptions& options, const ServerConfig& config) {
   const std::string& path =
@@ -28,10 +36,12 @@ Result<LiveDigest> ask_leader(const VerifyCommandOptions& options, const ServerC
   if (path.empty()) return invalid_argument("--live needs --token-file: the token of an admin");
   Result<std::string> token = read_token_file(path);
   if (!token.is_ok()) return token.status();
+  const Result<std::string> ca = ca_for(options, config);
+  if (!ca.is_ok()) return ca.status();
   Result<std::string> body = http_get({.server = options.live,
                                        .target = "/api/v1/digest",
                                        .token = token.value(),
-                                       .ca = options.ca});
+                                       .ca = ca.value()});
   if (!body.is_ok()) return body.status();
   const auto json = nlohmann::json::parse(body.value(), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("seq") || !json["seq"].is_number_integer() ||
@@ -111,12 +121,13 @@ ServerCommand add_verify_command(CLI::App& app) {
   command->add_option("--archive", options->archive_dir,
                       "folder with the archived beginning of the log, jobs and audit entries");
   command->add_option("--live", options->live,
-                      "HTTP address of the leading server (host:port, https://host:port): "
-                      "compare its memory, too");
+                      "HTTP address of the leading server, host:port, by a name of its certificate "
+                      "if the config has tls: compare its memory, too");
   command->add_option("--token-file", options->token_file,
                       "an admin's token for --live (default: bootstrap.admin_token_file)");
   command->add_option("--ca", options->ca,
-                      "CA of an https:// server (default: those that this machine believes)");
+                      "CA of the server (default: the config's tls.client_ca if it has issued the "
+                      "server's certificate, else those that this machine believes)");
   command->add_flag("-q,--quiet", options->quiet, "no progress on stderr");
   return {command, [options](const ServerConfig& config) { return run(*options, config); }};
 }

@@ -11,6 +11,7 @@
 #include "server/api/admission.h"
 #include "server/api/advisor.h"
 #include "server/api/audit_trail.h"
+#include "server/api/certificate_watch.h"
 #include "server/api/event_feed.h"
 #include "server/api/log_router.h"
 #include "server/api/observatory.h"
@@ -200,6 +201,24 @@ void add_audit(MetricsPage& page, const HttpParts& parts) {
               parts.audit_backlog());
 }
 
+void add_certificates(MetricsPage& page, const HttpParts& parts) {
+  const std::map<std::string, CertificateFacts> found = parts.certificates->read();
+  if (found.empty()) return;
+  std::map<std::string, double> left;
+  std::map<std::string, double> notice;
+  for (const auto& [of, facts] : found) {
+    left[of] = seconds(facts.ends - parts.loop.wall_now());
+    notice[of] = seconds(renewal_notice(facts));
+  }
+  page.gauges("hai_certificate_seconds_left",
+              "How long the certificates in this server's files still hold; less than 0: ended",
+              "of", left);
+  page.gauges("hai_certificate_notice_seconds",
+              "With how much left they should have been replaced: 30 days, or a quarter of a life"
+              " that is shorter",
+              "of", notice);
+}
+
 // The names every Prometheus client uses for its process.
 void add_process(MetricsPage& page) {
   rusage usage{};
@@ -247,6 +266,7 @@ std::string metrics_text(const HttpParts& parts) {
   if (parts.logs.stored() != nullptr) add_log_store(page, *parts.logs.stored());
   add_http(page, parts);
   add_audit(page, parts);
+  if (parts.certificates != nullptr) add_certificates(page, parts);
   add_process(page);
   return page.text();
 }

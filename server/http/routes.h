@@ -24,6 +24,7 @@ class AuditTrail;
 class Advisor;
 class CallQueue;
 class CallerBoard;
+class CertificateWatch;
 class Controller;
 class FailureLimit;
 class LogRouter;
@@ -68,8 +69,9 @@ struct HttpParts {
                                   const std::string& address)>
       open_shell;
   SignInDesk& sign_in;
-  OidcSignIn* oidc = nullptr;  // nullptr = the site has no identity provider
-  const WebFiles& web;         // the dashboard; empty = not built or not wanted
+  const CertificateWatch* certificates = nullptr;  // nullptr = it tells of none
+  OidcSignIn* oidc = nullptr;                      // nullptr = the site has no identity provider
+  const WebFiles& web;                             // the dashboard; empty = not built or not wanted
   // "/" shows totals and nodes to anybody who reaches the port where there is no dashboard.
   bool has_status_page = false;
 };

@@ -4,10 +4,12 @@ agent may say under its certificate, and certificates that are replaced while al
 
 import http.client
 import json
+import re
 import shutil
 import socket
 import ssl
 import subprocess
+import threading
 import unittest
 import urllib.request
 import xml.etree.ElementTree
@@ -148,9 +150,9 @@ class TlsTest(ServersTest):
             self.cluster.authority("issue", folder, "--node", "node-1")
         return folder
 
-    def expired(self):
-        """A pair for this server of its CA, out of date since yesterday."""
-        pair = self.cluster.root / "expired"
+    def dated(self, name, begins, ends):
+        """A pair for this server of its CA, in force between these years."""
+        pair = self.cluster.root / name
         if pair.with_suffix(".crt").exists():
             return pair
         old = self.cluster.ca / "server-localhost"
@@ -164,12 +166,12 @@ class TlsTest(ServersTest):
         )
         (self.cluster.root / "index").write_text("")
         (self.cluster.root / "serial").write_text("77\n")
-        request = self.cluster.root / "expired.csr"
+        request = self.cluster.root / f"{name}.csr"
         for words in (
             ["req", "-new", "-key", f"{pair}.key", "-subj", "/CN=old", "-out", str(request)],
             ["ca", "-batch", "-config", str(self.cluster.root / "ca.cnf"), "-notext",
              "-cert", str(ca / "ca.crt"), "-keyfile", str(ca / "ca.key"), "-in", str(request),
-             "-out", f"{pair}.crt", "-startdate", "20200101000000Z", "-enddate", "20210101000000Z"],
+             "-out", f"{pair}.crt", "-startdate", f"{begins}0101000000Z", "-enddate", f"{ends}0101000000Z"],
         ):  # fmt: skip
             done = subprocess.run(["openssl", *words], capture_output=True, text=True, timeout=30)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -191,24 +193,69 @@ class TlsTest(ServersTest):
         verify = self.verify(f"https://127.0.0.1:{self.http}")
         self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
 
-    def verify(self, live):
+    def verify(self, live, *options):
         return subprocess.run(
             [str(programs() / "hai-server"), "verify", "-q", "--config",
-             str(self.cluster.servers[0].config), "--live", live,
-             "--ca", str(self.cluster.ca / "ca.crt")],
+             str(self.cluster.servers[0].config), "--live", live, *map(str, options)],
             capture_output=True, text=True, timeout=60,
         )  # fmt: skip
 
-    def test_a_ca_means_tls_so_that_no_token_is_sent_in_plain_text(self):
+    def test_a_config_with_tls_means_tls_so_that_no_token_is_sent_in_plain_text(self):
         verify = self.verify(f"127.0.0.1:{self.http}")
+        self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
+        heard = []
+
+        def listen(listener):
+            with listener.accept()[0] as connection:
+                heard.append(connection.recv(65536))
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            listener.settimeout(30)
+            thread = threading.Thread(target=listen, args=(listener,))
+            thread.start()
+            verify = self.verify(f"127.0.0.1:{listener.getsockname()[1]}")
+            thread.join()
+        self.assertEqual(verify.returncode, 1, verify)
+        self.assertEqual(heard[0][:1], b"\x16", "a TLS handshake")
+        self.assertNotIn(TOKEN.encode(), heard[0])
+
+    def test_a_ca_means_tls_so_that_no_token_is_sent_in_plain_text(self):
+        ca = self.cluster.ca / "ca.crt"
+        verify = self.verify(f"127.0.0.1:{self.http}", "--ca", ca)
         self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
             listener.settimeout(0.1)
-            verify = self.verify(f"http://127.0.0.1:{port}")
+            verify = self.verify(f"http://127.0.0.1:{port}", "--ca", ca)
             self.assertNotEqual(verify.returncode, 0)
             self.assertIn("a CA is for https://", verify.stderr)
             self.assertRaises(TimeoutError, listener.accept)
+
+    def test_systemd_starts_a_server_again_whose_certificate_is_not_good_yet(self):
+        """Which it does after exit code 1, and not after 2."""
+        good, config = self.cluster.servers[0].config.read_text(), self.cluster.root / "other.yaml"
+        later, own = self.dated("later", 2040, 2041), self.cluster.ca / "server-localhost"
+        for certificate, key, code, said in (
+            (f"{later}.crt", f"{later}.key", 1, "is this machine's clock right?"),
+            (f"{own}.crt", self.cluster.ca / "node-1.key", 1, "is not the key of"),
+            ("/nowhere", f"{own}.key", 2, "cannot read /nowhere"),
+        ):
+            text = good.replace(str(self.cluster.certificate), str(certificate))
+            config.write_text(text.replace(str(self.cluster.key), str(key)))
+            done = subprocess.run(
+                [str(programs() / "hai-server"), "--config", str(config)],
+                capture_output=True, text=True, timeout=60, env=self.cluster.environment(),
+            )  # fmt: skip
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(said, done.stderr)
+
+    def test_metrics_say_how_long_the_certificates_hold(self):
+        url = f"https://127.0.0.1:{self.http}/metrics"
+        with urllib.request.urlopen(url, timeout=20, context=self.cluster.browser()) as answer:
+            text = answer.read().decode()
+        for of, days in (("server", 365), ("ca", 3653)):
+            left = re.search(rf'hai_certificate_seconds_left{{of="{of}"}} (\S+)', text)
+            self.assertAlmostEqual(float(left[1]) / 86400, days, delta=1)
 
     def test_people_join_with_the_ca(self):
         url = f"https://127.0.0.1:{self.grpc}"
@@ -300,7 +347,7 @@ class TlsTest(ServersTest):
         self.cluster.install(self.cluster.ca / "server-localhost")
         eventually("all is well", lambda: self.cluster.hai("nodes").code == 0)
         self.assertIsNotNone(self.cluster.leader())
-        self.cluster.install(self.expired())
+        self.cluster.install(self.dated("expired", 2020, 2021))
         self.assertRegex(
             self.refusal_that_comes(),
             "has expired on 2021-01-01T00:00:00.*: its administrator must put a new one",

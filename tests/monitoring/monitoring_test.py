@@ -10,6 +10,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "deploy/prometheus/hai.rules.yaml"
+CASES = pathlib.Path(__file__).with_name("alerts_test.yaml")
 DASHBOARD = ROOT / "deploy/grafana/hai.json"
 RUNBOOKS = ROOT / "docs/operations/runbooks.md"
 NAME = re.compile(r"\b((?:hai|process)_[a-z_]+)\b")
@@ -45,6 +46,11 @@ class MonitoringTest(unittest.TestCase):
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
     def test_promtool_accepts_the_rules(self):
         done = subprocess.run(["promtool", "check", "rules", RULES], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
+    def test_alerts_fire_when_they_should(self):
+        done = subprocess.run(["promtool", "test", "rules", CASES], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 

@@ -64,6 +64,9 @@ TEST(TlsFiles, EachMistakeIsSaidWithItsFile) {
   const TlsFiles other = ca.server("other", {"localhost"});
   EXPECT_EQ(said({.certificate = good.certificate, .key = other.key}),
             other.key + " is not the key of " + good.certificate);
+  EXPECT_EQ(read_tls_files({.certificate = good.certificate, .key = other.key}).status().code(),
+            Code::failed_precondition)
+      << "it may be half replaced";
   EXPECT_EQ(said({.ca = "/nowhere"}), "cannot read /nowhere: No such file or directory");
   const TlsFiles expired = ca.server("old", {"localhost"}, -1);
   EXPECT_TRUE(said(expired).starts_with(expired.certificate + ": the certificate "))
@@ -97,6 +100,31 @@ TEST(TlsFiles, OfSeveralAuthoritiesOneInForceIsEnough) {
   ca.write("leaf.crt", leaf);
   EXPECT_EQ(read_tls_files({.ca = ca.path("leaf.crt")}).status().message(),
             ca.path("leaf.crt") + ": the certificate CN=n1,OU=hai-node is no CA's");
+}
+
+// Found by review: while the CA is changed, the one that has issued the certificate stands second.
+TEST(TlsFiles, AServerIsBelievedByItsOwnCaOrByTheMachines) {
+  TestAuthority ca;
+  TlsFiles server = ca.server("s", {"localhost"});
+  EXPECT_EQ(ca_that_vouches(server).value(), ca.ca());
+  ca.write("both.crt", make_authority().value().certificate + ca.ca_text());
+  server.ca = ca.path("both.crt");
+  EXPECT_EQ(ca_that_vouches(server).value(), server.ca);
+  ca.write("nodes.crt", make_authority().value().certificate);
+  server.ca = ca.path("nodes.crt");
+  EXPECT_EQ(ca_that_vouches(server).value(), kSystemCa) << "that is of the nodes' certificates";
+  server.ca = "";
+  EXPECT_EQ(ca_that_vouches(server).value(), kSystemCa);
+  server.certificate = "/nowhere";
+  EXPECT_FALSE(ca_that_vouches(server).is_ok());
+}
+
+TEST(Certificate, IsToBeRenewedAMonthBeforeItsEndOrInTheLastQuarterOfAShortLife) {
+  const auto notice = [](Duration life) {
+    return renewal_notice({.begins = UnixTime(1h), .ends = UnixTime(1h + life)});
+  };
+  EXPECT_EQ(notice(24h * 365), Duration(24h * 30));
+  EXPECT_EQ(notice(24h * 8), Duration(24h * 2));
 }
 
 }  // namespace

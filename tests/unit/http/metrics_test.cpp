@@ -9,6 +9,10 @@
 #include <regex>
 #include <set>
 
+#include "server/api/certificate_watch.h"
+#include "server/http/metrics.h"
+#include "server/http/routes.h"
+#include "tests/support/certificates.h"
 #include "tests/unit/http/routes_fixture.h"
 
 namespace hai {
@@ -50,6 +54,32 @@ TEST_F(Metrics, CountWhatHappened) {
         "hai_http_requests_total{method=\"GET\",route=\"none\",code=\"4xx\"} 1"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   }
+}
+
+TEST_F(Metrics, SayHowLongTheCertificatesHold) {
+  const auto text_with = [this](const TlsFiles& files) {
+    std::string text;
+    server_.on_loop([&] {
+      HttpParts parts = server_.routes().parts();
+      const CertificateWatch watch(parts.loop, files);
+      parts.certificates = &watch;
+      text = metrics_text(parts);
+    });
+    return text;
+  };
+  const auto value = [](const std::string& text, const std::string& name) {
+    const size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1.0 : std::stod(text.substr(at + name.size() + 2));
+  };
+  constexpr double kDay = 86'400;
+  TestAuthority ca;
+  const std::string text = text_with(ca.server("s", {"localhost"}, 20));
+  EXPECT_NEAR(value(text, "hai_certificate_seconds_left{of=\"server\"}"), 20 * kDay, 120) << text;
+  EXPECT_NEAR(value(text, "hai_certificate_seconds_left{of=\"ca\"}"), kAuthorityDays * kDay, 120);
+  // It begins an hour early.
+  EXPECT_NEAR(value(text, "hai_certificate_notice_seconds{of=\"server\"}"), 5 * kDay, 3'600);
+  EXPECT_EQ(value(text, "hai_certificate_notice_seconds{of=\"ca\"}"), 30 * kDay);
+  EXPECT_EQ(text_with({}).find("hai_certificate"), std::string::npos) << "without TLS";
 }
 
 // Whatever is submitted and asked for, the number of series does not follow it.
