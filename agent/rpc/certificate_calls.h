@@ -27,9 +27,15 @@ struct JoinCall {
   std::string request;    // PEM
 };
 
-Result<NodeCertificateReply> call_join(const JoinCall& call, Duration patience = 10s);
+// Longer than a server has others wait before it refuses: one that gives up asks again, and makes
+// the queue longer.
+inline constexpr Duration kCertificatePatience = 30s;
+
+Result<NodeCertificateReply> call_join(const JoinCall& call,
+                                       Duration patience = kCertificatePatience);
 Result<NodeCertificateReply> call_renew(const std::string& server, const TlsTexts& tls,
-                                        const std::string& request, Duration patience = 10s);
+                                        const std::string& request,
+                                        Duration patience = kCertificatePatience);
 
 // By how much this machine's clock is ahead of that server's, at least; nullopt of a server of a
 // version that does not tell.

@@ -57,7 +57,8 @@ std::string facts_of(const v1::User& user) {
                      user.active() ? "" : ", not active");
 }
 
-// Ok if nobody has any of the names.
+// Ok if nobody has any of the names: before the first is added, and with what is known of them. Who
+// is added by somebody else meanwhile is refused by the server.
 Status check_are_new(Client& client, const std::vector<std::string>& names) {
   const Result<v1::ListUsersReply> known = client.list_users({});
   RETURN_IF_ERROR(known.status());
@@ -87,6 +88,7 @@ int set(Session& session, const UserOptions& options, bool is_add) {
     if (!status.is_ok()) return session.fail(status);
   }
   v1::SetUserRequest request;
+  request.set_only_new(is_add);
   if (!options.role.empty()) request.set_role(options.role);
   if (!options.active.empty()) request.set_active(options.active == "yes");
   if (options.groups) {

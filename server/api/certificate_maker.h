@@ -21,7 +21,7 @@ namespace hai {
 class CertificateMaker {
  public:
   static constexpr int kPerSecond = 200;
-  static constexpr size_t kWaitingMax = 2'000;  // ten seconds' worth
+  static constexpr size_t kWaitingMax = 2'000;  // ten seconds' worth: a node waits for longer
 
   // `believed`: the file of the CAs that agents' certificates must be of.
   CertificateMaker(Loop& loop, const std::string& folder, std::string believed);

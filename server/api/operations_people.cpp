@@ -30,7 +30,8 @@ Status check_user(const User& user) {
 
 // What the request leaves out stays as it is.
 Result<std::optional<User>> changed_user(const User* known, const v1::SetUserRequest& request) {
-  User user = known == nullptr ? User{.name = request.name()} : *known;
+  const bool is_added = known == nullptr || request.only_new();
+  User user = is_added ? User{.name = request.name()} : *known;
   if (request.has_role()) {
     const Result<Role> role = kRoles.read("role", request.role());
     if (!role.is_ok()) return role.status();
@@ -39,6 +40,14 @@ Result<std::optional<User>> changed_user(const User* known, const v1::SetUserReq
   if (request.has_active()) user.active = request.active();
   if (request.set_groups()) user.groups = {request.groups().begin(), request.groups().end()};
   RETURN_IF_ERROR(check_user(user));
+  if (is_added && known != nullptr) {
+    // As the same call, whose answer was lost, has added him.
+    if (known->is_same_account(user)) return std::optional<User>();
+    return already_exists(
+        "the user {} is there already and was not changed: `hai user set {} ...` changes what it "
+        "names",
+        user.name, user.name);
+  }
   return std::optional(std::move(user));
 }
 

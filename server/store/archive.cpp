@@ -25,23 +25,39 @@ class Archiver {
     if (!lock_archive(session_)) {
       return failed_precondition("another archive of this database is under way");
     }
-    Status audit_is_whole;
+    Status audit;
     if (!options_.dry_run) {
       count_all_events(session_);  // what is deleted can't be counted any more
       RETURN_IF_ERROR(sync_folder(options_.dir));
-      audit_is_whole = audit_.complete_earlier();  // if not, the events need not wait for it
-      RETURN_IF_ERROR(complete_earlier());
-      remove_leftovers();
+      audit = audit_.complete_earlier();
     }
-    const EventRange range = event_range(session_);
-    const int64_t last = last_old_enough(range);
-    while (next_ <= last) RETURN_IF_ERROR(archive_part(range, last));
-    RETURN_IF_ERROR(audit_is_whole);
-    RETURN_IF_ERROR(audit_.run(result_));
-    return result_;
+    // Neither waits for the other to be whole.
+    const Status events = archive_events();
+    // A failure of PostgreSQL has ended the session, and the lock with it.
+    if (!events.is_ok() && !lock_archive(session_)) return events;
+    if (audit.is_ok()) audit = audit_.run(result_);
+    if (events.is_ok() && audit.is_ok()) return result_;
+    if (events.is_ok() || audit.is_ok()) return events.is_ok() ? audit : events;
+    return Status(events.code(),
+                  fmt::format("{}; and the audit log: {}", events.message(), audit.message()));
   }
 
  private:
+  Status archive_events() {
+    try {
+      if (!options_.dry_run) {
+        RETURN_IF_ERROR(complete_earlier());
+        remove_leftovers();
+      }
+      const EventRange range = event_range(session_);
+      const int64_t last = last_old_enough(range);
+      while (next_ <= last) RETURN_IF_ERROR(archive_part(range, last));
+      return ok();
+    } catch (const PgError& error) {
+      return unavailable("postgres: {}", error.what());
+    }
+  }
+
   // The end of the beginning that is all old: clocks of two leaders may differ, so that one younger
   // event may stand among older ones.
   int64_t last_old_enough(const EventRange& range) {

@@ -47,6 +47,7 @@ struct ArchiveResult {
   bool completed_earlier = false;  // an earlier run had died before its rows were gone
 };
 
+// Where the events can't be archived, the audit log is all the same, and the run fails.
 // `failed_precondition` while another run is under way; `data_loss` if a file is not what was
 // written.
 Result<ArchiveResult> archive_ledger(const std::string& conninfo, const ArchiveOptions& options);

@@ -114,26 +114,39 @@ Result<std::string> sha256_of_file(const std::string& path) {
   return hex;
 }
 
-Status ArchivedJobs::add_file(const std::string& path) {
+Status read_jobs(const std::string& path, const std::function<void(const ArchivedJob&)>& take) {
   auto opened = LineReader::open(path);
   if (!opened.is_ok()) return opened.status();
   LineReader& reader = *opened.value();
+  JobJoiner joiner;
   std::string_view line;
   while (true) {
     Result<bool> got = reader.next(line);
     if (!got.is_ok()) return got.status();
-    if (!got.value()) return ok();
-    Result<ArchivedJob> archived = job_from_line(line);
-    if (!archived.is_ok()) {
-      return invalid_argument("{}:{}: {}", path, reader.line_number(), archived.status().message());
+    Result<std::optional<ArchivedJob>> archived = std::optional<ArchivedJob>();
+    if (got.value()) {
+      archived = joiner.add(line);
+    } else if (const Status whole = joiner.finish(); !whole.is_ok()) {
+      archived = whole;
     }
-    const Job& job = archived.value().job;
+    if (!archived.is_ok()) {
+      return data_loss(
+          fmt::format("{}:{}: {}", path, reader.line_number(), archived.status().message()));
+    }
+    if (archived.value()) take(*archived.value());
+    if (!got.value()) return ok();
+  }
+}
+
+Status ArchivedJobs::add_file(const std::string& path) {
+  return read_jobs(path, [this](const ArchivedJob& archived) {
+    const Job& job = archived.job;
     ++jobs_;
     entries_.push_back({job.id, 0, hash_of(whole_job_to_json(job))});
-    for (const Attempt& attempt : archived.value().earlier) {
+    for (const Attempt& attempt : archived.earlier) {
       entries_.push_back({job.id, attempt.number, hash_of(to_json(attempt))});
     }
-  }
+  });
 }
 
 void ArchivedJobs::sort() {

@@ -4,6 +4,7 @@
 // CLUSTER-FIRST-LAST-audit.jsonl.gz with entries of the audit log.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ std::string jobs_file_name(const std::string& cluster, int64_t first_seq, int64_
 // The name that a .partial file of this cluster gets; none for every other file, also for those of
 // a cluster whose name begins with this one's.
 std::optional<std::string> name_of_partial(std::string_view cluster, std::string_view name);
+
+// Calls `take` with each job of a file of jobs; `data_loss` if it is not one as a whole.
+Status read_jobs(const std::string& path, const std::function<void(const ArchivedJob&)>& take);
 
 // SHA-256 of a file, hex.
 Result<std::string> sha256_of_file(const std::string& path);

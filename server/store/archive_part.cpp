@@ -86,7 +86,9 @@ Status write_jobs(PgSession& session, const PartRequest& request, const EndedJob
     }
     for (const ArchivedJob& job : jobs) {
       if (!job.job.is_terminal() || job.job.ended_at != ended.at(job.job.id)) continue;
-      RETURN_IF_ERROR(writer.value()->write(job_line(job)));
+      for (const std::string& line : job_lines(job)) {
+        RETURN_IF_ERROR(writer.value()->write(line));
+      }
       part.job_ids.push_back(job.job.id);
     }
   }
@@ -160,21 +162,10 @@ Status check_file(const std::string& path, const ArchivedFile& file) {
 }
 
 Result<std::vector<JobId>> job_ids_of(const std::string& path) {
-  auto opened = LineReader::open(path);
-  if (!opened.is_ok()) return opened.status();
   std::vector<JobId> ids;
-  std::string_view line;
-  while (true) {
-    Result<bool> got = opened.value()->next(line);
-    if (!got.is_ok()) return got.status();
-    if (!got.value()) return ids;
-    Result<ArchivedJob> job = job_from_line(line);
-    if (!job.is_ok()) {
-      return data_loss(
-          fmt::format("{}:{}: {}", path, opened.value()->line_number(), job.status().message()));
-    }
-    ids.push_back(job.value().job.id);
-  }
+  RETURN_IF_ERROR(
+      read_jobs(path, [&ids](const ArchivedJob& archived) { ids.push_back(archived.job.id); }));
+  return ids;
 }
 
 }  // namespace hai

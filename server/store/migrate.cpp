@@ -1,5 +1,9 @@
 #include "server/store/migrate.h"
 
+#include <chrono>
+#include <thread>
+
+#include "common/log.h"
 #include "server/store/migrations.h"
 #include "server/store/pg_session.h"
 
@@ -21,16 +25,54 @@ void create_table(PgSession& session) {
   session.run("COMMIT");
 }
 
+// Whoever wants a table for himself, as ALTER TABLE does, has all others wait behind him, the
+// leader with what people submit: so he gives up soon, and they go on before he tries again.
+constexpr const char* kLockTimeout = "SET LOCAL lock_timeout = '1s'";
+constexpr auto kLockPause = std::chrono::milliseconds(500);
+
 // Another server may have applied it while this one waited for the lock.
 void apply(PgSession& session, const Migration& migration) {
   session.run("BEGIN");
   session.run(kMigrationLock);
   if (version_of(session) < migration.version) {
+    session.run(kLockTimeout);
     session.run(migration.sql);
     session.run(fmt::format("INSERT INTO schema_migration (version, name) VALUES ({}, '{}')",
                             migration.version, migration.name));
   }
   session.run("COMMIT");
+}
+
+// Who holds a table of those that the migration names.
+std::string table_and_holder(PgSession& session, const Migration& migration) {
+  const PgResult found = session.run(fmt::format(
+      "SELECT c.relname, coalesce(nullif(a.application_name, ''), 'unnamed'), l.pid FROM pg_locks l"
+      " JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a ON a.pid = l.pid"
+      " WHERE l.granted AND a.datname = current_database() AND c.relkind = 'r'"
+      " AND c.relnamespace = current_schema()::regnamespace"
+      " AND $migration${}$migration$ ~ ('\\m' || c.relname || '\\M')"
+      " ORDER BY a.application_name = 'hai-server', a.backend_start, c.relname LIMIT 1",
+      migration.sql));
+  if (found.size() == 0) return "a backup or another session holds a table that is to be changed";
+  return fmt::format("a backup or another session holds table {} ({}, process {})",
+                     found.text(0, 0), found.text(0, 1), found.text(0, 2));
+}
+
+void apply_between_others(PgSession& session, const Migration& migration, Duration patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    try {
+      return apply(session, migration);
+    } catch (const PgLockTimeout&) {
+      const std::string why = table_and_holder(session, migration);
+      if (std::chrono::steady_clock::now() >= until) {
+        throw PgError(
+            fmt::format("{}, for {} now: let it end, or end it", why, format_duration(patience)));
+      }
+      log_warning("migration_waits", {{"step", migration.name}, {"reason", why + ": waiting"}});
+      std::this_thread::sleep_for(kLockPause);
+    }
+  }
 }
 
 }  // namespace
@@ -59,7 +101,7 @@ Status check_not_newer(int64_t version) {
       latest_schema_version());
 }
 
-Result<MigrateResult> migrate(const std::string& conninfo) {
+Result<MigrateResult> migrate(const std::string& conninfo, Duration patience) {
   PgSession session({.conninfo = conninfo,
                      .connect_timeout = 5s,
                      .statement_timeout = 10min,  // an index over a long history takes its time
@@ -72,7 +114,7 @@ Result<MigrateResult> migrate(const std::string& conninfo) {
     done = result.from;
     for (const Migration& migration : migrations()) {
       if (migration.version <= result.from) continue;
-      apply(session, migration);
+      apply_between_others(session, migration, patience);
       done = migration.version;
     }
     return result;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/status.h"
+#include "common/time.h"
 
 namespace hai {
 
@@ -25,7 +26,9 @@ Result<int64_t> schema_version(const std::string& conninfo);
 // `failed_precondition` if a schema of this version is newer than this program.
 Status check_not_newer(int64_t version);
 
-// `failed_precondition` if the database is newer than this program; `unavailable` otherwise.
-Result<MigrateResult> migrate(const std::string& conninfo);
+// A table that another session holds, as a backup does, is waited for in short tries, between which
+// the statements of others go through; for so long at each step. `failed_precondition` if the
+// database is newer than this program; `unavailable` otherwise.
+Result<MigrateResult> migrate(const std::string& conninfo, Duration patience = 10min);
 
 }  // namespace hai

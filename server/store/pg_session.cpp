@@ -90,6 +90,12 @@ std::string words_of(const std::exception& error) {
   return "the disk of its machine is full, make room there: " + text;
 }
 
+// PostgreSQL's lock_not_available: there is no other sign of it in any language.
+bool has_waited_for_lock(const std::exception& error) {
+  const auto* said = dynamic_cast<const pqxx::sql_error*>(&error);
+  return said != nullptr && said->sqlstate() == "55P03";
+}
+
 }  // namespace
 
 std::string one_line_of(std::string_view text) {
@@ -185,7 +191,9 @@ PgResult PgSession::run(const std::string& sql) {
     return PgResult(std::make_shared<PgResult::Impl>(PgResult::Impl{impl_->work->exec(sql)}));
   } catch (const std::exception& error) {
     const std::string text = words_of(error);
+    const bool is_lock_timeout = has_waited_for_lock(error);
     close();
+    if (is_lock_timeout) throw PgLockTimeout(text);
     throw PgError(text);
   }
 }

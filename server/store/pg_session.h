@@ -29,6 +29,11 @@ struct PgError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A lock was waited for as long as lock_timeout says.
+struct PgLockTimeout : PgError {
+  using PgError::PgError;
+};
+
 // Rows as text; copies share them. Read by one thread at a time.
 class PgResult {
  public:

@@ -5,6 +5,7 @@ import datetime
 import os
 import pathlib
 import pwd
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -119,6 +120,22 @@ class WhoseDumpTest(unittest.TestCase):
         self.backup("other", "restore", other, "--replace")
         self.backup("ice", "restore", fire, "--replace", "--of-another-cluster")
         self.assertEqual(self.thing("ice"), "fire")
+
+    def test_the_dump_as_sql_is_beside_it(self):
+        """/tmp may be small, or of memory; and the failure says what room where is needed."""
+        dump = self.create("fire")
+        config = self.root / "fire" / "server.yaml"
+        words = (PROGRAM, "--config", config, "--settings", "/nowhere", "restore", dump, "--replace")
+        small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # noqa: E731
+        done = call(*words, preexec_fn=small)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done)
+        self.assertIn(f"{self.dumps} must be writable and have room for the dump as SQL", done.stderr)
+        self.assertIn("nothing was changed", done.stderr)
+        self.assertEqual(self.thing("fire"), "fire")
+        self.assertEqual(call(*words).returncode, 0)
+        self.assertEqual(self.thing("fire"), "fire")
+        self.assertEqual([path.name for path in self.dumps.iterdir()], [pathlib.Path(dump).name])
 
     def test_an_empty_database_is_of_the_cluster_that_was_set_up_here(self):
         dump = self.create("fire")

@@ -93,6 +93,27 @@ class StoreSetupTest(unittest.TestCase):
             self.assertIn("has another store already, and nothing was changed", refused.stderr)
             self.assertEqual(self.files("db2"), before)
 
+    def test_one_that_replaces_a_lost_one_joins_what_is_there(self):
+        members = [*WORDS[:2], "db3=10.9.0.33"]
+        done = self.run_on("db3", "--join-existing", members=members)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        found = self.files("db3")
+        environment = found["etc/default/etcd"]
+        self.assertRegex(environment, "(?m)^ETCD_INITIAL_CLUSTER_STATE=existing$")
+        self.assertRegex(environment, "(?m)^ETCD_INITIAL_CLUSTER=.*,db3=http://10.9.0.33:2380$")
+        self.assertNotIn("STATE=new", environment)
+        (self.root / "db3/var/lib/etcd/hai").mkdir(parents=True)
+        self.assertEqual(self.run_on("db3", "--join-existing", members=members).returncode, 0, "it goes on")
+        # The others say of it what they would have said from the beginning, after the edit of ha-store.md.
+        self.assertEqual(self.run_on("db1").returncode, 0)
+        self.assertEqual(self.run_on("db2", members=members).returncode, 0)
+        edited = self.files("db1")["etc/patroni/config.yml"].replace("10.9.0.3:", "10.9.0.33:")
+        self.assertEqual(edited, self.files("db2")["etc/patroni/config.yml"])
+        alone = subprocess.run([sys.executable, "-B", ROOT / "deploy/hai-store-setup", *WORDS, "--network",
+                                "10.9.0.0/24", "--join-existing"], capture_output=True, text=True, timeout=60)  # fmt: skip
+        self.assertEqual(alone.returncode, 2)
+        self.assertIn("--join-existing is for --here", alone.stderr)
+
     def test_what_is_served_by_the_same_programs_stays(self):
         for number, path in enumerate(
             ("etc/default/etcd", "etc/patroni/config.yml", "etc/patroni_env.conf", "etc/pgbackrest.conf",

@@ -62,6 +62,10 @@ ELSEWHERE = {
         "patronictl -c /etc/patroni/config.yml list hai": "as above",
         "sudo -u postgres pgbackrest --stanza=hai --type=diff backup": "the full one is made",
         "sudo -u postgres pgbackrest --stanza=hai info": "says only what there is",
+        "etcdctl --endpoints": "no machine of the store is replaced here; store_setup_test.py looks at the files",
+        "ssh root@db3": "as above",
+        "sed -i 's/\\bOLD": "as above",
+        "systemctl reload patroni": "as above",
     },
     "upgrade.md": {
         "hai nodes -o json": "what is installed is asked of dpkg",

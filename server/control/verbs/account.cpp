@@ -259,10 +259,13 @@ Result<CommandReply> decide(Decision& decision, const IssueNodeIdentity& command
     if (found == nullptr || found->kind != TokenKind::join || found->is_over(decision.now())) {
       return unauthenticated("the join token is not known here, is over or was revoked");
     }
-    if (found->uses_left <= 0) return unauthenticated("the join token was used up");
-    Token token = *found;
-    --token.uses_left;
-    decision.emit(TokenSet{std::move(token)});
+    // Of one node it takes one use: the answer that it asks for again may have been lost.
+    if (known == nullptr || known->joined_with != identity.joined_with) {
+      if (found->uses_left <= 0) return unauthenticated("the join token was used up");
+      Token token = *found;
+      --token.uses_left;
+      decision.emit(TokenSet{std::move(token)});
+    }
   } else if (known != nullptr) {
     identity.joined_with = known->joined_with;
   }

@@ -13,6 +13,7 @@
 #include "server/store/archive_files.h"
 #include "server/store/event_log.h"
 #include "server/store/hour_queries.h"
+#include "server/store/line_file.h"
 #include "tests/integration/store/store_fixture.h"
 
 namespace hai {
@@ -109,6 +110,43 @@ TEST_F(ArchiveTest, AJobThatWasOpenedAgainStaysUntilItHasEndedForGood) {
     EXPECT_EQ(verified().digest, whole_.digest);
   }
   EXPECT_GT(reopened, 0);
+}
+
+// One line of it would be longer than a reader takes, and no run could go on from there.
+TEST_F(ArchiveTest, AJobOfVeryManyAttemptsIsArchived) {
+  PgSession session({.conninfo = conninfo_, .statement_timeout = 60s});
+  const int64_t job = session
+                          .run(
+                              "SELECT id FROM job WHERE attempt = 1 AND state IN"
+                              " ('succeeded', 'failed', 'stopped') ORDER BY ended_at LIMIT 1")
+                          .integer(0, 0);
+  session.run(
+      fmt::format("UPDATE job SET attempt = 5 WHERE id = {0};"
+                  "UPDATE attempt SET number = 5 WHERE job = {0};"
+                  "UPDATE rank SET attempt = 5 WHERE job = {0};"
+                  "CREATE TEMP TABLE before AS SELECT * FROM attempt WHERE job = {0};"
+                  "UPDATE before SET suspend_reason = repeat('x', {1})",
+                  job, kLineBytesMax / 3));
+  for (int number = 1; number <= 4; ++number) {
+    session.run(fmt::format(
+        "UPDATE before SET number = {}; INSERT INTO attempt SELECT * FROM before", number));
+  }
+  const Result<ArchiveResult> result = archive_ledger(conninfo_, options());
+  ASSERT_TRUE(result.is_ok()) << result.status().message();
+  const auto left = session.run(fmt::format("SELECT count(*) FROM attempt WHERE job = {}", job));
+  EXPECT_EQ(left.integer(0, 0), 0);
+  std::vector<int> numbers;
+  for (const ArchiveFile& part : find_archive_files(dir_).value()) {
+    if (!part.has_jobs) continue;
+    const Status read = read_jobs(part.path, [&](const ArchivedJob& archived) {
+      if (archived.job.id != JobId{job}) return;
+      for (const Attempt& attempt : archived.earlier) numbers.push_back(attempt.number);
+      ASSERT_TRUE(archived.job.attempt.has_value());
+      numbers.push_back(archived.job.attempt->number);
+    });
+    ASSERT_EQ(read, ok());
+  }
+  EXPECT_THAT(numbers, ElementsAre(1, 2, 3, 4, 5));
 }
 
 // A server that was down, or one that has just got the history, has not counted them.

@@ -311,6 +311,26 @@ TEST_F(AuditArchiveTest, EventsDoNotWaitForAPartThatIsNotHere) {
   EXPECT_LE(session.run("SELECT count(*) FROM event").integer(0, 0), 10);
 }
 
+TEST_F(AuditArchiveTest, DoesNotWaitForEventsThatCannotBeArchived) {
+  fill(25);
+  PgStore store(loop_, {conninfo_});
+  test::RandomCluster cluster(7);
+  const Epoch epoch = acquire(store).value().epoch;
+  ASSERT_EQ(StoreFixture::append(store, cluster.start_epoch(epoch)), ok());
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_EQ(StoreFixture::append(store, cluster.next_batch(epoch, 50)), ok());
+  }
+  tamper("DELETE FROM job WHERE state IN ('succeeded', 'failed', 'stopped')");
+  ArchiveOptions all = options();
+  all.older_than = UnixTime::max();
+  all.keep_events = 10;
+  const Status failed = archive_ledger(conninfo_, all).status();
+  EXPECT_EQ(failed.code(), Code::data_loss);
+  EXPECT_THAT(std::string(failed.message()), HasSubstr("have rows"));
+  EXPECT_THAT(seqs(), ElementsAre(25, 26, 27, 28));
+  EXPECT_THAT(rows_of(file(21, 24)), SizeIs(4));
+}
+
 TEST_F(AuditArchiveTest, AChangedAnchorIsFound) {
   fill(25);
   archive(options());

@@ -1,8 +1,10 @@
 #include "server/store/migrate.h"
 
 #include <libpq-fe.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 
 #include "server/store/migrations.h"
@@ -27,8 +29,28 @@ class MigrateTest : public StoreFixture {
     PQfinish(connection);
     return text;
   }
-  void execute(const char* sql) {
-    PGconn* connection = PQconnectdb(conninfo_.c_str());
+  // A schema as it was up to this version.
+  void make_schema(int64_t version) {
+    PgSession session({.conninfo = conninfo_, .check_schema = false});
+    session.run(kMigrationTable);
+    for (const Migration& each : migrations()) {
+      if (each.version > version) break;
+      session.run(each.sql);
+      session.run(fmt::format("INSERT INTO schema_migration (version, name) VALUES ({}, '{}')",
+                              each.version, each.name));
+    }
+  }
+  // A backup that has begun and reads `node`, until it is closed.
+  std::unique_ptr<PGconn, decltype(&PQfinish)> reader_of_node() {
+    const std::string named = conninfo_ + " application_name=pg_dump";
+    std::unique_ptr<PGconn, decltype(&PQfinish)> reader(PQconnectdb(named.c_str()), &PQfinish);
+    PGresult* result = PQexec(reader.get(), "BEGIN; LOCK TABLE node IN ACCESS SHARE MODE");
+    EXPECT_EQ(PQresultStatus(result), PGRES_COMMAND_OK) << PQerrorMessage(reader.get());
+    PQclear(result);
+    return reader;
+  }
+  void execute(const char* sql, const char* settings = "") {
+    PGconn* connection = PQconnectdb((conninfo_ + settings).c_str());
     PGresult* result = PQexec(connection, sql);
     EXPECT_EQ(PQresultStatus(result), PGRES_COMMAND_OK) << PQerrorMessage(connection);
     PQclear(result);
@@ -64,6 +86,41 @@ TEST_F(MigrateTest, CountsWhatEarlierAttemptsRan) {
   EXPECT_NE(value("SELECT count(*) " + ended), "0");
   EXPECT_EQ(value("SELECT sum((rest->>'run_seconds')::bigint) FROM job"),
             value("SELECT 90 * count(*) " + ended));
+}
+
+// Its ALTER TABLE waits for the backup, and all that comes after it would wait for the ALTER TABLE.
+TEST_F(MigrateTest, TheLeaderWritesOnWhileABackupHoldsATable) {
+  make_schema(13);
+  auto reader = reader_of_node();
+  std::thread migrating([this] {
+    const Result<MigrateResult> result = migrate(conninfo_);
+    EXPECT_TRUE(result.is_ok()) << result.status().message();
+  });
+  const std::string waiting =
+      "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'node'::regclass";
+  for (int round = 0; round < 3; ++round) {
+    bool waits = false;
+    for (int i = 0; i < 3'000 && !waits; ++i) {
+      ::usleep(10'000);
+      waits = value(waiting) != "0";
+    }
+    EXPECT_TRUE(waits) << "it tries again and again";
+    execute("UPDATE node SET name = name", " options='-c statement_timeout=2s'");
+  }
+  EXPECT_EQ(value("SELECT max(version) FROM schema_migration"), "13");
+  reader.reset();
+  migrating.join();
+  EXPECT_EQ(value("SELECT max(version) FROM schema_migration"),
+            std::to_string(latest_schema_version()));
+}
+
+TEST_F(MigrateTest, SaysWhoHoldsTheTableThatItWaitedForInVain) {
+  make_schema(13);
+  const auto reader = reader_of_node();
+  const Status gave_up = migrate(conninfo_, 1s).status();
+  EXPECT_EQ(gave_up.code(), Code::unavailable);
+  EXPECT_THAT(gave_up.message(), HasSubstr("another session holds table node (pg_dump, process "));
+  EXPECT_THAT(gave_up.message(), HasSubstr("The schema is at version 13 of "));
 }
 
 TEST_F(MigrateTest, SeveralServersMayStartAtOnce) {

@@ -197,7 +197,7 @@ TEST_F(EnrollmentTest, OfANameWhoseAgentAnswersIsRefusedToAnotherMachineAndTheTo
   EXPECT_TRUE(join(caller, "node-1", owner).is_ok());
   EXPECT_EQ(uses(), 2);
   EXPECT_TRUE(join(caller, "node-1").is_ok());
-  EXPECT_EQ(uses(), 1);
+  EXPECT_EQ(uses(), 2) << "it counts nodes";
   // Its agent waits by itself until what may run on the silent one has ended.
   server->controller.agent_disconnected(ConnectionId{1});
   w.run(silence_limit(w.knobs) + 1s);
@@ -215,6 +215,24 @@ TEST_F(EnrollmentTest, OfSeveralAtOnceOnlySoManyAsTheTokenHasUses) {
   run_until([&] { return taken + refused == 3; });
   EXPECT_EQ(taken, 2);
   EXPECT_EQ(refused, 1);
+}
+
+// Its answer was lost, as when another server begins to lead: it asks again.
+TEST_F(EnrollmentTest, ANodeThatAsksAgainTakesNoOtherUse) {
+  const Caller caller = token("node-[1-3]", 1, 1h);
+  ASSERT_TRUE(join(caller, "node-1").is_ok());
+  const std::string first = identity("node-1")->serial;
+  const Got again = join(caller, "node-1");
+  ASSERT_TRUE(again.is_ok()) << again.status().message();
+  EXPECT_NE(identity("node-1")->serial, first);
+  EXPECT_EQ(server->controller.state().find_token(caller.token_hash)->uses_left, 0);
+  EXPECT_THAT(join(caller, "node-2").status().message(), HasSubstr("was used up"));
+  // With another token it takes one of that.
+  const Caller other = token("node-[1-3]", 1, 2h);
+  ASSERT_TRUE(join(other, "node-1").is_ok());
+  EXPECT_THAT(join(other, "node-2").status().message(), HasSubstr("was used up"));
+  w.run(3h);
+  EXPECT_THAT(join(other, "node-1").status().message(), HasSubstr("the join token ended at"));
 }
 
 TEST_F(EnrollmentTest, AfterARevocationBeginsAfterIt) {

@@ -1,5 +1,6 @@
 // The Api as a client sees it, over loopback, with a real controller behind it.
 
+#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -329,6 +330,29 @@ TEST_F(Api, NodesAreListedAndDrained) {
   EXPECT_EQ(cluster.gpus_total(), 8);
   EXPECT_EQ(cluster.gpus_draining(), 8);
   EXPECT_EQ(cluster.gpus_free(), 0);
+}
+
+// Of two who add one name at once, each without knowing of the other.
+TEST_F(Api, AUserIsAddedOnce) {
+  v1::SetUserRequest first;
+  first.set_name("ann");
+  first.set_role("operator");
+  first.set_only_new(true);
+  v1::SetUserRequest second = first;
+  second.set_role("user");
+  second.set_set_groups(true);
+  second.add_groups("ml");
+  v1::User made;
+  ASSERT_TRUE(call(&v1::Api::Stub::SetUser, first, made).ok());
+  const grpc::Status refused = call(&v1::Api::Stub::SetUser, second, made);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_THAT(refused.error_message(), testing::HasSubstr("the user ann is there already"));
+  ASSERT_TRUE(call(&v1::Api::Stub::SetUser, first, made).ok()) << "its answer was lost";
+  EXPECT_EQ(made.role(), "operator");
+  EXPECT_EQ(made.groups_size(), 0);
+  second.set_only_new(false);
+  ASSERT_TRUE(call(&v1::Api::Stub::SetUser, second, made).ok());
+  EXPECT_EQ(made.groups_size(), 1);
 }
 
 TEST_F(Api, QuotasOfAllLevelsAtOnce) {

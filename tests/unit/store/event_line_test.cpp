@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "server/store/job_line.h"
+#include "server/store/json_codec.h"
 #include "tests/support/random_cluster.h"
 
 namespace hai {
@@ -101,6 +102,32 @@ TEST(JobLine, OfAVersionThatDidNotCountWhatAttemptsRanIsCounted) {
   EXPECT_EQ(job_from_line(line).value().job.counters.run_seconds, 0) << "counted already";
   line.erase(at, line.find(',', at) + 1 - at);
   EXPECT_EQ(job_from_line(line).value().job.counters.run_seconds, 180);
+}
+
+TEST(JobLine, OfManyAttemptsAreSeveralThatAreJoinedAgain) {
+  ArchivedJob archived;
+  archived.job.id = JobId{7};
+  archived.job.spec = std::make_shared<const JobSpec>();
+  for (int number = 1; number <= 5; ++number) archived.earlier.push_back({.number = number});
+  const std::string whole = job_line(archived);
+  const std::vector<std::string> lines =
+      job_lines(archived, to_json(archived.earlier[0]).size() + 1);
+  ASSERT_EQ(lines.size(), 3u) << "two attempts, two, and the job with the last one";
+  JobJoiner joiner;
+  for (size_t i = 0; i + 1 < lines.size(); ++i) {
+    EXPECT_FALSE(joiner.add(lines[i]).value().has_value());
+    EXPECT_FALSE(job_from_line(lines[i]).is_ok());
+    EXPECT_EQ(joiner.finish().message(), "attempts of job 7 are there without the job");
+  }
+  const Result<std::optional<ArchivedJob>> joined = joiner.add(lines.back());
+  ASSERT_TRUE(joined.is_ok() && joined.value()) << joined.status().message();
+  EXPECT_EQ(job_line(*joined.value()), whole);
+  EXPECT_EQ(joiner.finish(), ok());
+  EXPECT_EQ(joiner.add(whole).value()->earlier.size(), 5u) << "as versions before wrote it";
+  // Attempts that another job's line follows are not that one's.
+  EXPECT_FALSE(joiner.add(lines.front()).value().has_value());
+  archived.job.id = JobId{8};
+  EXPECT_FALSE(joiner.add(job_line(archived)).is_ok());
 }
 
 }  // namespace
