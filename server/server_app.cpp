@@ -46,11 +46,20 @@ Result<ServingSecrets> read_secrets(const ServerConfig& config) {
     if (!secret.is_ok()) return invalid_argument("oidc: {}", secret.status().message());
     secrets.oidc_client_secret = std::move(secret).value();
   }
-  if (config.admin_token_file.empty()) return secrets;
+  if (config.admin_token_file.empty() || lacks_admin_token(config)) return secrets;
   Result<std::string> admin_token = read_token_file(config.admin_token_file);
   if (!admin_token.is_ok()) return admin_token.status();
   secrets.admin_token_hash = hash_token(admin_token.value());
   return secrets;
+}
+
+// With the user and without the token a cluster of nobody would stay one that nobody gets into: the
+// user is made once.
+ServerConfig without_lost_admin(ServerConfig config) {
+  if (!lacks_admin_token(config)) return config;
+  log_info("admin_token_file_missing", {{"file", config.admin_token_file}});
+  config.admin_user.clear();
+  return config;
 }
 
 // What opens secrets is in memory, and a core would be a file with it.
@@ -86,9 +95,14 @@ Status listen_when_free(Serving& serving) {
 
 }  // namespace
 
+bool lacks_admin_token(const ServerConfig& config) {
+  return !config.admin_token_file.empty() &&
+         read_token_file(config.admin_token_file).status().code() == Code::not_found;
+}
+
 struct ServerApp::Impl {
   Impl(const ServerConfig& used_config, std::string used_path, ServingSecrets secrets)
-      : config(used_config),
+      : config(without_lost_admin(used_config)),
         path(std::move(used_path)),
         keys(config.keys),
         store(loop, {.conninfo = config.conninfo, .advertise = config.advertise}),

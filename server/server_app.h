@@ -9,6 +9,10 @@
 
 namespace hai {
 
+// Whether bootstrap.admin_token_file names a file that is not there, as people delete it once they
+// have tokens of their own: then nobody is made administrator.
+bool lacks_admin_token(const ServerConfig& config);
+
 class ServerApp {
  public:
   // Reads the token files, migrates if asked, binds both addresses.

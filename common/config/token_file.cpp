@@ -31,7 +31,10 @@ struct File {
 Status check_private(const File& file, const std::string& what, const std::string& path) {
   struct stat status {};
   if (file.descriptor < 0 || ::fstat(file.descriptor, &status) != 0) {
-    return not_found("cannot read {} file {}: {}", what, path, std::strerror(errno));
+    const int error = errno;
+    const std::string why =
+        fmt::format("cannot read {} file {}: {}", what, path, std::strerror(error));
+    return error == ENOENT ? not_found("{}", why) : unavailable("{}", why);
   }
   // Not of a pipe, which `<(command)` in a shell makes and nobody else can open.
   if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRWXO | S_IWGRP)) != 0) {

@@ -9,6 +9,7 @@
 #include "server/commands/command.h"
 #include "server/directory/unix_account.h"
 #include "server/http/web_files.h"
+#include "server/server_app.h"
 #include "server/store/migrate.h"
 #include "server/store/migrations.h"
 
@@ -17,6 +18,10 @@ namespace {
 
 Status check_token(const std::string& path) {
   return path.empty() ? ok() : read_token_file(path).status();
+}
+
+Status check_admin_token(const ServerConfig& config) {
+  return lacks_admin_token(config) ? ok() : check_token(config.admin_token_file);
 }
 
 Status check_keys(const ServerConfig& config) {
@@ -68,7 +73,7 @@ Status check_log_store(const std::string& path) {
 std::vector<std::pair<const char*, Status>> config_problems(const ServerConfig& config) {
   std::vector<std::pair<const char*, Status>> checks = {
       {"agent_token_file", check_token(config.agent_token_file)},
-      {"bootstrap.admin_token_file", check_token(config.admin_token_file)},
+      {"bootstrap.admin_token_file", check_admin_token(config)},
       {"secrets", check_keys(config)},
       {"tls", read_tls_files(config.tls).status()},
       {"tls.authority", check_authority(config.authority)},
@@ -93,6 +98,12 @@ int check_config(const ServerConfig& config, const std::string& path) {
   }
   for (const std::string& warning : warnings_of(config.tls)) {
     fmt::print(stderr, "{}: warning: tls.client_ca: {}\n", path, warning);
+  }
+  if (lacks_admin_token(config)) {
+    fmt::print(stderr,
+               "{}: warning: bootstrap.admin_token_file: there is no {}, which only a cluster "
+               "without users needs: take the key out\n",
+               path, config.admin_token_file);
   }
   int code = kExitOk;
   for (const auto& [key, status] : config_problems(config)) {

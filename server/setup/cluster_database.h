@@ -45,6 +45,9 @@ bool is_founded(const DatabaseFacts& facts);
 // Whether the cluster with this id may have the database. `is_adopted`: a config that is in use
 // here names it, so one that is not marked yet is this cluster's.
 Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted);
+// Whether a further server of this version may come to it: one that is newer than the others would
+// raise the schema under them.
+Status judge_schema(const DatabaseFacts& facts);
 // Refuses passwords: the config is for everybody to read, and a password belongs in a passfile.
 // `what` names where it stands.
 Status check_conninfo(const std::string& conninfo, const std::string& what = "--database");

@@ -6,6 +6,7 @@
 #include "common/host_port.h"
 #include "server/setup/cluster_database.h"
 #include "server/store/conninfo.h"
+#include "server/store/migrations.h"
 
 namespace hai {
 namespace {
@@ -83,6 +84,15 @@ Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is
         "another database, or put that cluster's server.yaml in place and run this again");
   }
   return ok();
+}
+
+Status judge_schema(const DatabaseFacts& facts) {
+  if (!is_founded(facts) || facts.schema >= latest_schema_version()) return ok();
+  return failed_precondition(
+      "the cluster's database has schema {}, and this hai-server needs {}: upgrade the other "
+      "servers "
+      "first (docs/operations/upgrade.md), and run this again",
+      facts.schema, latest_schema_version());
 }
 
 Status check_conninfo(const std::string& conninfo, const std::string& what) {

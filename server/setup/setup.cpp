@@ -127,6 +127,7 @@ Status set_up(const SetupPlan& plan, const SetupOptions& options) {
   RETURN_IF_ERROR(facts.status());
   const bool is_adopted = plan.text.empty();
   RETURN_IF_ERROR(judge_database(facts.value(), plan.mark.id, is_adopted));
+  if (!options.bundle.empty()) RETURN_IF_ERROR(judge_schema(facts.value()));
   RETURN_IF_ERROR(check_files(plan, is_founded(facts.value())));
   const bool has_new_token = plan.is_founding && !is_file(plan.config.admin_token_file);
   std::vector<std::string> said;

@@ -1,6 +1,11 @@
 #include "server/setup/share_database.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "common/machine/bounded_child.h"
 #include "common/text_check.h"
@@ -54,7 +59,37 @@ std::string unit_of(const std::string& cluster_name) {
   return "postgresql@" + cluster_name.substr(0, slash) + "-" + cluster_name.substr(slash + 1);
 }
 
-// In a process that is PostgreSQL's user, who owns its files. `password`: "" = has one.
+// Of one line of a passfile, where \ makes the next character a plain one.
+std::vector<std::string> passfile_fields(const std::string& line) {
+  std::vector<std::string> fields(1);
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '\\' && at + 1 < line.size()) {
+      fields.back() += line[++at];
+    } else if (line[at] == ':' && fields.size() < 5) {
+      fields.emplace_back();
+    } else {
+      fields.back() += line[at];
+    }
+  }
+  return fields;
+}
+
+// Whole, or not at all where one is there already.
+Status write_passfile(const std::string& path, const std::string& line, const UnixUser& user) {
+  const std::string own = fmt::format("{}.{}", path, ::getpid());
+  RETURN_IF_ERROR(replace_file(own, line, 0600));
+  Status status = hand_over(own, user);
+  if (status.is_ok() && ::link(own.c_str(), path.c_str()) == 0) {
+    fmt::print("{} written: a password of the database\n", path);
+  } else if (status.is_ok() && errno != EEXIST) {
+    status = unavailable("cannot write {}: {}", path, std::strerror(errno));
+  }
+  ::unlink(own.c_str());
+  return status;
+}
+
+// In a process that is PostgreSQL's user, who owns its files. The role is given the password each
+// time: in a PostgreSQL that was made anew it has none.
 Result<std::string> open_for(const LocalDatabase& database, const std::vector<std::string>& lines,
                              const std::string& password) {
   PgSession session(
@@ -63,10 +98,8 @@ Result<std::string> open_for(const LocalDatabase& database, const std::vector<st
        .statement_timeout = 60s,
        .check_schema = false});
   try {
-    if (!password.empty()) {
-      session.run(fmt::format("ALTER ROLE {} PASSWORD {}", sql_quoted(database.role, '"'),
-                              sql_quoted(password, '\'')));
-    }
+    session.run(fmt::format("ALTER ROLE {} PASSWORD {}", sql_quoted(database.role, '"'),
+                            sql_quoted(password, '\'')));
     const PgResult facts = session.run(
         "SELECT current_setting('listen_addresses'), current_setting('hba_file'),"
         " current_setting('port'), current_setting('cluster_name')");
@@ -120,6 +153,37 @@ Result<LocalDatabase> local_database_of(const std::string& conninfo) {
       shown_conninfo(conninfo));
 }
 
+std::string password_in(const std::string& passfile_text, const LocalDatabase& database,
+                        const std::string& host) {
+  std::istringstream text(passfile_text);
+  for (std::string line; std::getline(text, line);) {
+    const std::vector<std::string> fields = passfile_fields(line);
+    const auto is = [&](size_t at, const std::string& word) {
+      return fields[at] == "*" || fields[at] == word;
+    };
+    if (line.starts_with('#') || fields.size() != 5) continue;
+    if (is(0, host) && is(2, database.name) && is(3, database.role)) return fields[4];
+  }
+  return "";
+}
+
+Result<std::string> bring_password(const std::string& passfile, const LocalDatabase& database,
+                                   const std::string& host, const UnixUser& user) {
+  if (!is_file(passfile)) {
+    const std::string line =
+        fmt::format("*:*:{}:{}:{}\n", database.name, database.role, make_token_secret());
+    RETURN_IF_ERROR(write_passfile(passfile, line, user));
+  }
+  const Result<std::string> text = read_whole_file(passfile);
+  RETURN_IF_ERROR(text.status());
+  std::string password = password_in(text.value(), database, host);
+  if (!password.empty()) return password;
+  return not_found(
+      "{} has no password of the role {} for the database {} at {}: add a line "
+      "HOST:PORT:DATABASE:ROLE:PASSWORD, or move the file away",
+      passfile, database.role, database.name, host);
+}
+
 Result<std::string> share_database(const SetupPlan& plan, const std::string& name,
                                    const std::vector<std::string>& addresses) {
   const Result<LocalDatabase> database = local_database_of(plan.config.conninfo);
@@ -131,19 +195,13 @@ Result<std::string> share_database(const SetupPlan& plan, const std::string& nam
     lines.push_back(hba_line(database.value(), address));
   }
   const std::string passfile = plan.folder + "/pgpass";
-  // With the file written after the role has it, one that is there has the right one.
-  const std::string password = is_file(passfile) ? "" : make_token_secret();
-  const auto work = [&] { return open_for(database.value(), lines, password); };
+  const Result<std::string> password = bring_password(passfile, database.value(), name, plan.user);
+  RETURN_IF_ERROR(password.status());
+  const auto work = [&] { return open_for(database.value(), lines, password.value()); };
   const Result<std::string> opened = run_as(administrator.value(), work, kAsk);
   RETURN_IF_ERROR(opened.status());
   const Shared shared = parse_shared(opened.value());
   const auto& [socket, role, dbname] = database.value();
-  if (!password.empty()) {
-    const std::string line = fmt::format("*:*:{}:{}:{}\n", dbname, role, password);
-    RETURN_IF_ERROR(replace_file(passfile, line, 0600));
-    RETURN_IF_ERROR(hand_over(passfile, plan.user));
-    fmt::print("{} written: a password of the role {}\n", passfile, role);
-  }
   if (!shared.unit.empty()) {
     RETURN_IF_ERROR(restart(shared.unit));
     fmt::print("PostgreSQL listens for other machines, too; {} was restarted for that\n",

@@ -16,6 +16,15 @@ std::string hba_line(const LocalDatabase& database, const std::string& address);
 // one by TCP.
 Result<LocalDatabase> local_database_of(const std::string& conninfo);
 
+// The password that a passfile has for this database at `host`; "" = none.
+std::string password_in(const std::string& passfile_text, const LocalDatabase& database,
+                        const std::string& host);
+// The password of the passfile, which is written first, of `user`, where there is none: of two
+// setups at once both get the same. `not_found` if the file that is there has none for the
+// database.
+Result<std::string> bring_password(const std::string& passfile, const LocalDatabase& database,
+                                   const std::string& host, const UnixUser& user);
+
 // As root. What is done already stays as it is; PostgreSQL is restarted if it has listened to this
 // machine only. Gives the words by which other machines reach the database, at `name`.
 Result<std::string> share_database(const SetupPlan& plan, const std::string& name,

@@ -1,6 +1,7 @@
 #include "server/setup/sign_in.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "common/hostlist.h"
 #include "common/machine/bounded_child.h"
 #include "common/text_check.h"
+#include "server/setup/setup_files.h"
 
 namespace hai {
 namespace {
@@ -41,6 +43,13 @@ void sign_in_anew(const SetupPlan& plan, const std::vector<std::string>& servers
   }
   if (!trust_words(plan).empty()) words.insert(words.end(), {"--ca", plan.config.tls.ca});
   if (done.context != plan.config.cluster) words.insert(words.end(), {"--name", done.context});
+  if (!is_file(plan.config.admin_token_file)) {
+    done.complaint = fmt::format(
+        "{} is gone, by which root would sign in: run `hai {}` as root with the token of an "
+        "administrator (`hai token create`), and then this again",
+        plan.config.admin_token_file, fmt::join(words, " "));
+    return;
+  }
   const ChildOutput in = hai(std::move(words), plan.config.admin_token_file);
   done.is_in = in.exit_code == 0;
   if (!done.is_in) done.complaint = "hai init: " + why(in);

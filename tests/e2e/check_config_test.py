@@ -36,6 +36,17 @@ class CheckConfigTest(ClusterTest):
         )
         self.assertEqual(code, 1)
         self.assertRegex(said, r"\A\S+: agent_token_file: cannot read token file /nowhere/\S+: No such")
+        # The first administrator deletes his, and the server starts all the same.
+        code, said = self.check(
+            "hai-server", self.changed(good, "admin_token_file: ", "admin_token_file: /nowhere/")
+        )
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"\A\S+: warning: bootstrap.admin_token_file: there is no /nowhere/")
+        code, said = self.check(
+            "hai-server", self.changed(good, "admin_token_file: ", "admin_token_file: /dev/null #")
+        )
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"\A\S+: bootstrap.admin_token_file: token file /dev/null: the first line has 0")
         code, said = self.check(
             "hai-server", self.changed(good, "conninfo: ", "conninfo: dbname=absent host=/nowhere #")
         )

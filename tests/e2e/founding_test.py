@@ -93,6 +93,32 @@ echo 'hai:x:64997:64997::/nonexistent:/bin/false' >> /etc/passwd
         self.assertIn("`hai` works here" + where, done.stdout)
         self.assertIn("asks it as well" + where, done.stdout)
 
+    def test_a_postgresql_that_was_made_anew_gets_the_password_again(self):
+        site = self.site
+        rules = site.database.data / "main/pg_hba.conf"
+        self.addCleanup(rules.write_text, rules.read_text())
+        password = f"SELECT coalesce(rolpassword, 'none') FROM pg_authid WHERE rolname = '{USER}'"
+        # The private PostgreSQL listens to nobody and is no unit, which is found out last.
+        script = f"""
+set -e
+"$0" setup "$@"
+echo 'hai:x:64997:64997::/nonexistent:/bin/false' >> /etc/passwd
+echo '192.0.2.12 server-2' >> /etc/hosts
+! "$0" setup --add-server root@server-2
+cp /etc/hai/pgpass /etc/hai/pgpass.first
+setpriv --reuid postgres --regid postgres --clear-groups {postgres_folder() / "psql"} -d postgres -qAt \\
+  -h {site.database.data} -c "ALTER ROLE {USER} PASSWORD NULL" -c "{password}"
+! "$0" setup --add-server root@server-2
+"""
+        done, _, etc = site.as_machine(
+            "/bin/sh", "-c", script, programs() / "hai-server", *site.local(), *site.ports()
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("PostgreSQL listens to this machine only"), 2, done.stderr)
+        self.assertIn("\nnone\n", done.stdout)
+        self.assertTrue(site.database.sql(password).startswith("SCRAM-SHA-256"))
+        self.assertEqual((etc / "pgpass").read_text(), (etc / "pgpass.first").read_text())
+
     def test_a_doctor_looks_as_the_servers_user(self):
         site = self.site
         site.set_up()

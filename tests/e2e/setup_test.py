@@ -219,6 +219,20 @@ class SetupTest(SiteTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual((site.folder() / "ca/ca.key.unused").read_bytes(), before["ca/ca.key"][2])
 
+    def test_the_first_token_may_be_deleted(self):
+        site = self.site
+        site.set_up()
+        server = site.start_server()
+        site.admit()
+        server.kill()
+        server.wait()
+        (site.folder() / "admin.token").unlink()
+        done = site.setup("--no-start", "--user", USER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        site.start_server()
+        eventually("it starts", lambda: site.hai("whoami").code == 0, 60)
+        self.assertNotIn("admin.token", site.tree())
+
     def test_one_that_was_cut_off_before_its_first_key_is_finished(self):
         site = self.site
         sql = site.database.sql
@@ -335,6 +349,14 @@ class SetupTest(SiteTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(bundle.stat().st_mode & 0o777, 0o600)
         rest = ["--no-start", "--user", USER, "--names", "localhost"]
+        # One that is newer than the others does not raise the schema under them.
+        sql = site.database.sql
+        latest = sql("SELECT max(version) FROM schema_migration", "hai")
+        sql(f"UPDATE schema_migration SET version = 0 WHERE version = {latest}", "hai")
+        done = site.setup("--bundle", bundle, *rest, *site.ports(), name="two")
+        self.refused(done, "upgrade the other servers first")
+        self.assertFalse(site.folder("two").exists())
+        sql(f"UPDATE schema_migration SET version = {latest} WHERE version = 0", "hai")
         done = site.setup("--bundle", "-", *rest, *site.ports(), name="two", stdin=bundle.read_text())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         one, two = site.tree(), site.tree("two")

@@ -52,6 +52,7 @@ class RandomCluster {
   JobSpec random_spec();
   std::string text();
   std::string name(const char* prefix, int count);
+  std::string odd_name(const char* prefix, int count);
   UnixTime time() { return unix_micros(now_); }
   std::optional<UnixTime> maybe_time() {
     return rng_.chance(0.5) ? std::optional(time()) : std::nullopt;

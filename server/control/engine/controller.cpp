@@ -88,8 +88,9 @@ void Controller::apply_bootstrap(Decision& decision) {
   decision.emit(EpochStarted{leadership_.term().epoch, knobs_as_text(knobs_)});
   const ClusterState& state = decision.state();
   // Only where there is no user at all: whoever can write the config makes nobody administrator of
-  // a cluster that has people.
-  if (!bootstrap_.admin_user.empty() && state.users().empty()) {
+  // a cluster that has people, and quotas that an administrator has removed stay so.
+  if (!state.users().empty()) return;
+  if (!bootstrap_.admin_user.empty()) {
     decision.emit(UserSet{{.name = bootstrap_.admin_user, .role = Role::admin}});
     const std::string& hash = bootstrap_.admin_token_hash;
     if (!hash.empty() && state.find_token(hash) == nullptr) {

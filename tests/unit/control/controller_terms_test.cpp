@@ -280,6 +280,20 @@ TEST(Bootstrap, HappensOnce) {
       << "what an admin has changed stays changed";
 }
 
+TEST(Bootstrap, QuotasThatWereAllRemovedStaySo) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  for (Priority level : kPriorities) {
+    const auto removed = send(*a, RemoveQuota{{"public", "*", level, Quota::kUnlimited}});
+    w.run(100ms);
+    ASSERT_TRUE(removed->is_ok());
+  }
+  a.reset();
+  w.run(5s);
+  auto b = w.leader("b");
+  EXPECT_TRUE(b->controller.state().quotas().empty());
+}
+
 TEST(Bootstrap, ATokenThatWasRevokedStaysSo) {
   const std::string hash(64, 'a');
   ControllerWorld w;

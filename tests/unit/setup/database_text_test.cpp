@@ -60,6 +60,17 @@ TEST(IsFounded, ByTheSchemaThatComesAfterTheMark) {
   EXPECT_FALSE(is_founded(facts));
 }
 
+TEST(JudgeSchema, NeedsAClusterThatIsAsNew) {
+  DatabaseFacts facts{
+      .is_there = true, .server_version = 150'004, .mark = ClusterMark{"0", "fire"}};
+  EXPECT_TRUE(judge_schema(facts).is_ok()) << "not founded yet";
+  facts.schema = latest_schema_version();
+  EXPECT_TRUE(judge_schema(facts).is_ok());
+  facts.schema -= 1;
+  EXPECT_EQ(judge_schema(facts).code(), Code::failed_precondition);
+  EXPECT_THAT(judge_schema(facts).message(), HasSubstr("upgrade the other servers first"));
+}
+
 TEST(JudgeDatabase, WhetherItWillDo) {
   EXPECT_THAT(judge_database({.server_version = 140'011}, "x", false).message(),
               HasSubstr("is PostgreSQL 14.11: move it to PostgreSQL 15"));

@@ -178,6 +178,40 @@ TEST(SignIn, TakesNoContextOfOtherServers) {
   EXPECT_EQ(context_for("hai", own, {{"hai-2", {"c:7700"}}, other}), "hai-3");
 }
 
+// A `hai` that has signed in nowhere, at the head of PATH.
+class StrangerToHai {
+ public:
+  StrangerToHai() {
+    std::string path = ::testing::TempDir() + "sign_in_XXXXXX";
+    folder_ = ::mkdtemp(path.data());
+    const Status written =
+        replace_file(folder_ + "/hai", "#!/bin/sh\n[ \"$*\" = --version ]\n", 0755);
+    EXPECT_TRUE(written.is_ok()) << written.message();
+    ::setenv("PATH", (folder_ + ":" + path_).c_str(), 1);
+  }
+  ~StrangerToHai() {
+    ::setenv("PATH", path_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+
+ private:
+  const std::string path_ = ::getenv("PATH");
+  std::string folder_;
+};
+
+TEST(SignIn, SaysThatTheTokenIsGone) {
+  const StrangerToHai hai;
+  SetupPlan plan;
+  plan.folder = "/nowhere";
+  plan.config = config_of(new_config_text(told(), "/nowhere", "dbname=hai"));
+  const SignedIn alone = sign_in(plan);
+  EXPECT_FALSE(alone.is_in);
+  EXPECT_THAT(alone.complaint, HasSubstr("/nowhere/admin.token is gone"));
+  EXPECT_THAT(alone.complaint,
+              HasSubstr("`hai init - --url https://hai.example:7700 --ca /nowhere/ca/ca.crt`"));
+  EXPECT_THAT(sign_in_beside(plan, "b:7700").complaint, HasSubstr("--url https://b:7700 --ca"));
+}
+
 class FirstFilesTest : public ::testing::Test {
  protected:
   FirstFilesTest() {
@@ -271,6 +305,34 @@ TEST(SharedDatabase, LetsOneAddressIn) {
   for (const char* other : {"host=localhost dbname=hai user=hai", "host=/run user=hai", "x"}) {
     EXPECT_FALSE(local_database_of(other).is_ok()) << other;
   }
+}
+
+const LocalDatabase kDatabase{.socket = "/run", .role = "own", .name = "hai"};
+
+TEST(SharedDatabase, FindsItsPasswordInAPassfile) {
+  const auto password = [](const std::string& text) { return password_in(text, kDatabase, "db"); };
+  EXPECT_EQ(password("*:*:hai:own:a\n"), "a");
+  EXPECT_EQ(password("# *:*:hai:own:a\nother:*:*:*:b\ndb:5432:*:own:c\\:\\\\:d\n*:*:*:*:e"),
+            "c:\\:d");
+  for (const char* text : {"", "x", "*:*:hai:boss:a\n", "*:*:other:own:a\n", "*:*:hai:own\n"}) {
+    EXPECT_EQ(password(text), "") << text;
+  }
+}
+
+// Also the second time, and by whom another one has overtaken: a role of a PostgreSQL that was made
+// anew gets the password that the further servers have.
+TEST_F(FirstFilesTest, APasswordIsMadeOnceAndFoundAgain) {
+  std::filesystem::create_directory(plan_.folder);
+  const auto bring = [&] { return bring_password(passfile(), kDatabase, "db", plan_.user); };
+  const Result<std::string> made = bring();
+  ASSERT_TRUE(made.is_ok()) << made.status().message();
+  EXPECT_EQ(read_whole_file(passfile()).value(), "*:*:hai:own:" + made.value() + "\n");
+  EXPECT_EQ(std::filesystem::status(passfile()).permissions(), std::filesystem::perms(0600));
+  EXPECT_EQ(bring().value(), made.value());
+  const std::filesystem::directory_iterator files(plan_.folder);
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+  ASSERT_TRUE(replace_file(passfile(), "*:*:other:own:x\n", 0600).is_ok());
+  EXPECT_THAT(bring().status().message(), HasSubstr("has no password of the role own"));
 }
 
 }  // namespace
