@@ -30,12 +30,12 @@ struct Knobs {
   Duration launch_timeout = 60s;  // a gang whose ranks are not all running by then is rolled back
   // The same of a gang in a container image, which its nodes may have to fetch and unpack first.
   Duration image_timeout = 2h;
-  Duration plan_period = 1s;      // plan at least so often
-  Duration plan_gap = 5ms;        // and at most so often, so that a burst of changes shares a pass
-  Duration tight_wait = 60s;      // a job's max_leaves binds it for so long, then any fit will do
-  Duration min_quantum = 30min;   // a job runs so long before its own level may interrupt it
-  Duration feedback_base = 1h;    // GPU time of the lowest feedback class; each one doubles it
-  Duration promote_after = 1h;    // waiting so long lifts a job by one feedback class
+  Duration plan_period = 1s;     // plan at least so often
+  Duration plan_gap = 5ms;       // and at most so often, so that a burst of changes shares a pass
+  Duration tight_wait = 60s;     // a job's max_leaves binds it for so long, then any fit will do
+  Duration min_quantum = 30min;  // a job runs so long before its own level may interrupt it
+  Duration feedback_base = 1h;   // GPU time of the lowest feedback class; each one doubles it
+  Duration promote_after = 1h;   // waiting so long lifts a job by one feedback class
   // After it a gang may take nodes back from its user's own jumpers.
   Duration reserve_after = 10min;
   Duration usage_half_life = 168h;          // of the GPU time that orders users of one class

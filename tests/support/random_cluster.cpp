@@ -129,8 +129,7 @@ void RandomCluster::change_people() {
     case 0:
     case 1: {
       std::vector<std::string> groups;
-      for (auto count = rng_.below(3); count > 0; --count)
-        groups.push_back(odd_name("team", 3));
+      for (auto count = rng_.below(3); count > 0; --count) groups.push_back(odd_name("team", 3));
       return emit(UserSet{{.name = name("user", 5),
                            .role = one_of({Role::user, Role::operator_, Role::admin}),
                            .active = rng_.chance(0.9),

@@ -98,12 +98,11 @@ void watch_attempts(Decision& decision) {
                now - std::max(attempt.placed_at, decision.state().epoch_began_at()) > to_start) {
       // Not counted from before this term: what a rank said while nobody led or the store was away
       // is heard of only now.
-      end_attempt(
-          decision, id,
-          {AttemptState::lost, 0,
-           fmt::format("{} did not come up within {}", missing_ranks(decision.state(), attempt),
-                       format_duration(to_start)),
-           true});
+      end_attempt(decision, id,
+                  {AttemptState::lost, 0,
+                   fmt::format("{} did not come up within {}",
+                               missing_ranks(decision.state(), attempt), format_duration(to_start)),
+                   true});
     }
   }
 }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 
 #include "common/log.h"
@@ -15,7 +14,6 @@ namespace {
 
 class CertificateWatchTest : public ::testing::Test {
  protected:
-  CertificateWatchTest() { std::remove(log_.c_str()); }
   // Of the certificate of this kind.
   int warnings(const std::string& of) const {
     std::ifstream file(log_);
@@ -26,8 +24,8 @@ class CertificateWatchTest : public ::testing::Test {
     return count;
   }
 
-  const std::string log_ = testing::TempDir() + "certificate_watch_test.log";
   TestAuthority ca_;
+  const std::string log_ = ca_.path("watch.log");
   // Certificates are made by the real clock, and days pass at once.
   const MachineClock clock_{.wall_skew = std::chrono::duration_cast<Duration>(
                                              std::chrono::system_clock::now().time_since_epoch()) -

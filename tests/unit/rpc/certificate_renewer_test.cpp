@@ -6,10 +6,12 @@
 #include <chrono>
 #include <thread>
 
+#include "agent/rpc/certificate_calls.h"
 #include "common/asio_loop.h"
 #include "common/tls/authority.h"
 #include "common/tls/pair_files.h"
 #include "common/tls/request.h"
+#include "server/api/certificate_maker.h"
 #include "tests/support/certificates.h"
 #include "tests/unit/rpc/run_until.h"
 
@@ -34,6 +36,13 @@ TEST(RenewalPause, GrowsWithEachFailureAndFitsIntoWhatIsLeft) {
   EXPECT_EQ(renewal_pause(3, 1'000s, 1'000s), Duration(40s));
   EXPECT_EQ(renewal_pause(9, 1'000s, 100s), Duration(10s)) << "a tenth of what is left";
   EXPECT_EQ(renewal_pause(9, 1'000s, -5s), Duration(1s)) << "when it is over, too";
+}
+
+// A node that gave up before its turn would ask again, behind all others.
+TEST(CertificatePatience, IsLongerThanTheQueueOfTheServer) {
+  const Duration queue =
+      Duration(1s) * CertificateMaker::kWaitingMax / CertificateMaker::kPerSecond;
+  EXPECT_GE(kCertificatePatience, 2 * queue);
 }
 
 // A pair that began so long ago and ends so much later than now.
