@@ -145,7 +145,7 @@ prepare_programs() {
   local build=$repository/build/$preset
   bin=$build/bin
   [ -x "$bin/hai-server" ] ||
-    say "the first build takes 5 to 10 minutes on two cores; ccache makes later ones quick"
+    say "the first build takes about 5 minutes on two cores; ccache makes later ones quick"
   cd "$repository"  # presets are looked for in the current folder
   export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=1
   cmake --preset "$preset" --log-level=WARNING >/dev/null
