@@ -48,7 +48,7 @@ endfunction()
 # batch of control_test takes 16 s of a core so, 32 with g++ -O1, 25 with g++ -O0 (docs/performance.md, "Building").
 find_program(HAI_CLANG clang++-16)  # Debian's default clang 14 cannot read g++ 12's <ranges>
 macro(hai_compile_with_clang)
-  if(HAI_UNITY AND HAI_CLANG AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT SANITIZE)
+  if(HAI_UNITY AND HAI_CLANG AND CMAKE_CXX_COMPILER_LAUNCHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT SANITIZE)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/with_clang.sh ${HAI_CLANG} ${CMAKE_CXX_COMPILER_LAUNCHER})
     add_compile_options(-O0 -g0 -Wno-unknown-warning-option -Wno-unused-command-line-argument)
     add_library(hai_fmt_for_clang STATIC ${PROJECT_SOURCE_DIR}/common/fmt_for_clang.cpp)

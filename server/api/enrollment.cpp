@@ -21,14 +21,12 @@ Duration skew_of(Duration life) { return std::min<Duration>(kClockSkew, life / 1
 Duration rest_of(Duration life) { return std::min<Duration>(1h, life / 20); }
 
 // Who holds the token knows it: he may be told what became of it.
-Status check_use(const Token& token, const NodeIdentity* known, UnixTime now) {
+Status check_use(const Token& token, UnixTime now) {
   if (token.is_over(now)) {
     return unauthenticated("the join token ended at {}: make a new one (hai node token create)",
                            format_rfc3339(*token.expires_at));
   }
-  // A node that joined with it before takes no other use.
-  const bool is_again = known != nullptr && known->joined_with == token_id(token.hash);
-  if (token.uses_left > 0 || is_again) return ok();
+  if (token.uses_left > 0) return ok();
   return unauthenticated("the join token was used up: make a new one (hai node token create)");
 }
 
@@ -80,8 +78,8 @@ Status Enrollment::check_token(const Caller& caller, const std::string& node) {
         "the join token is not known here or was revoked: use one of this cluster, which hai node "
         "token create makes");
   }
+  RETURN_IF_ERROR(check_use(*token, loop_.wall_now()));
   const NodeIdentity* known = controller_.state().find_identity(node);
-  RETURN_IF_ERROR(check_use(*token, known, loop_.wall_now()));
   if (known != nullptr && known->revoked_at && token->created_at <= *known->revoked_at) {
     return permission_denied(
         "the identity of {} was revoked after this join token was made: it needs a newer one",

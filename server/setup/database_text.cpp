@@ -90,8 +90,7 @@ Status judge_schema(const DatabaseFacts& facts) {
   if (!is_founded(facts) || facts.schema >= latest_schema_version()) return ok();
   return failed_precondition(
       "the cluster's database has schema {}, and this hai-server needs {}: upgrade the other "
-      "servers "
-      "first (docs/operations/upgrade.md), and run this again",
+      "servers first (docs/operations/upgrade.md), and run this again",
       facts.schema, latest_schema_version());
 }
 

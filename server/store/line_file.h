@@ -12,8 +12,8 @@ namespace hai {
 
 // Of a file whose writer may have died; it has the name that it gets without it.
 inline constexpr std::string_view kPartialSuffix = ".partial";
-inline constexpr size_t kLineBytesMax = 64
-                                        << 20;  // an attempt of 10,000 ranks takes less than 1 MB
+// An attempt of 10,000 ranks takes less than 1 MB.
+inline constexpr size_t kLineBytesMax = 64 << 20;
 
 class LineWriter {
  public:

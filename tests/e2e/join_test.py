@@ -236,19 +236,16 @@ class JoinTest(ServersTest):
 
     def test_each_wrong_token_has_its_sentence(self):
         cluster = self.cluster
-        server, secret, fingerprint = words = cluster.token("only-[1-2]")
-        self.refused("w-1", words, "this join token is not for w-1, but for only-[1-2]")
+        server, secret, fingerprint = words = cluster.token("only-1")
+        self.refused("w-1", words, "this join token is not for w-1, but for only-1")
         wrong = (server, secret[:-1] + ("0" if secret[-1] != "0" else "1"), fingerprint)
         self.refused("only-1", wrong, "the join token is not known here or was revoked")
         self.refused("only-1", (server, "a b", fingerprint), "--token: 1 to 255", code=2)
         cluster.write_config("only-1")
         self.assertEqual(cluster.join("only-1", words).returncode, 0)
-        self.refused("only-2", words, "the join token was used up")
         (cluster.folder("only-1") / "node.pem").unlink()
         (cluster.folder("only-1") / "node-ca.crt").unlink()
-        self.assertEqual(cluster.join("only-1", words).returncode, 0, "one node takes one use")
-        (cluster.folder("only-1") / "node.pem").unlink()
-        (cluster.folder("only-1") / "node-ca.crt").unlink()
+        self.refused("only-1", words, "the join token was used up")
         brief = cluster.token("brief-1", "--ttl", "1s")
         eventually(
             "it is over",
