@@ -48,4 +48,8 @@ CheckKind check_kind_of(std::string_view name) {
           .counts_cuts = name == "ib_flaps"};
 }
 
+bool is_made_by_jobs(std::string_view check) {
+  return check == "disk_space" || check == "gpu_stray_process";
+}
+
 }  // namespace hai

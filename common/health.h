@@ -44,6 +44,9 @@ struct CheckKind {
 // Of the checks that hai has, by name. An unknown name: nothing of this.
 CheckKind check_kind_of(std::string_view name);
 
+// Whether jobs alone can bring it about, as a full disk: then it says nothing against the hardware.
+bool is_made_by_jobs(std::string_view check);
+
 struct CheckResult {
   std::string name;
   std::string subject;  // "gpu 3", "mlx5_0/1", "/data"; "" = the node. Unique together with name

@@ -11,6 +11,7 @@
 #include "common/version.h"
 #include "server/commands/command.h"
 #include "server/server_app.h"
+#include "server/setup/unix_user.h"
 
 namespace hai {
 namespace {
@@ -62,4 +63,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace hai
 
-int main(int argc, char** argv) { return hai::run(argc, argv); }
+int main(int argc, char** argv) {
+  hai::leave_closed_home();
+  return hai::run(argc, argv);
+}

@@ -291,6 +291,13 @@ struct Serving::Impl {
             .turn_away = [this](const HttpRequest& head) { return routes.turn_away(head); }};
   }
 
+  HttpLimits http_limits_of(size_t connections) {
+    HttpLimits limits = http_limits();
+    limits.connections = connections;
+    limits.strangers_per_address = connections / 4;
+    return limits;
+  }
+
   // Nobody can prove anything to one: it does not know who people are, and takes no agents.
   bool is_standby() const {
     return board.get().mode == ServerMode::standby && !callers.knows_people();
@@ -299,11 +306,9 @@ struct Serving::Impl {
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.
   Status listen() {
     const ConnectionShares shares = connection_shares(allow_many_open_files());
-    HttpLimits limits = http_limits();
     const size_t for_services = config.services_address.empty() ? 0 : shares.http / 4;
-    limits.connections = shares.http - for_services;
     Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
-        config.http_address, std::move(limits),
+        config.http_address, http_limits_of(shares.http - for_services),
         [this](const HttpRequest& request, HttpRespond respond) {
           routes.handle_public(request, !config.health_address.empty(), std::move(respond));
         },
@@ -331,10 +336,9 @@ struct Serving::Impl {
 
   Status listen_for_services(size_t connections_max) {
     if (config.services_address.empty()) return ok();
-    HttpLimits limits = http_limits();
-    limits.connections = connections_max;
-    Result<std::unique_ptr<HttpServer>> started = HttpServer::start(
-        config.services_address, std::move(limits), make_service_gate(routes.parts()), config.tls);
+    Result<std::unique_ptr<HttpServer>> started =
+        HttpServer::start(config.services_address, http_limits_of(connections_max),
+                          make_service_gate(routes.parts()), config.tls);
     if (!started.is_ok()) return started.status();
     services = std::move(started).value();
     return ok();
@@ -429,7 +433,7 @@ struct Serving::Impl {
   ImagePins images{loop, {.registries = config.image_registries}};
   Actions actions;
   AccountChanges accounts{controller};
-  UnixDirectory directory{loop, controller, accounts, config.unix_groups};
+  UnixDirectory directory{loop, controller, accounts, audit, config.unix_groups};
   Queries queries;
   StartEstimates estimates;
   QueueBoard queue;

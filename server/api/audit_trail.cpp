@@ -63,8 +63,8 @@ AuditTrail::~AuditTrail() {
 }
 
 bool AuditTrail::wants(std::string_view call, Code result) const {
-  const bool is_of_another_service = call == kAgentCall || call == kShellCall;
-  return log_ != nullptr && (is_of_another_service || is_audited(call, result));
+  const bool is_beside_api = call == kAgentCall || call == kShellCall || call == kUnixGroupsCall;
+  return log_ != nullptr && (is_beside_api || is_audited(call, result));
 }
 
 void AuditTrail::note(const AuditedCall& call, const Status& status) {
@@ -101,7 +101,7 @@ void AuditTrail::take(const AuditedCall& call, const AuditOutcome& outcome) {
 // Strangers by machine and result, whatever they ask; people by what they ask.
 AuditTrail::Rule AuditTrail::rule_of(AuditEntry& entry, bool is_submit) {
   const bool is_refused = entry.result != to_string(Code::ok);
-  if (is_refused && entry.user.empty()) {
+  if (is_refused && entry.user.empty() && entry.call != kUnixGroupsCall) {
     std::string key = fmt::format("{}{}\n{}", kStranger, machines_of(entry.address), entry.result);
     if (!windows_.contains(key) && strangers_ >= kStrangersMax) {
       entry.address = kMany;

@@ -33,11 +33,12 @@ class CallerBoard;
 struct AuditedCall {
   Caller caller;
   std::string address;    // "" = not known
-  std::string_view name;  // of the rpc; kAgentCall, kShellCall
+  std::string_view name;  // of the rpc; kAgentCall, kShellCall, kUnixGroupsCall
   AuditFacts facts;
 };
 inline constexpr std::string_view kAgentCall = "agent";
 inline constexpr std::string_view kShellCall = "Shell";  // of a service of its own (rpc/shells.h)
+inline constexpr std::string_view kUnixGroupsCall = "unix_groups";  // the server itself
 
 class AuditTrail {
  public:

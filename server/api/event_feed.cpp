@@ -24,13 +24,13 @@ void EventFeed::keep(const Event& event) {
   // After a change of leader the numbers may go on elsewhere: what is kept has no gaps.
   if (event.seq != last_seq_ + 1) {
     events_.clear();
-    text_bytes_ = 0;
+    bytes_ = 0;
   }
   last_seq_ = event.seq;
   events_.push_back(event);
-  text_bytes_ += text_bytes(event.body);
-  while (events_.size() > 1 && (events_.size() > kept_max_ || text_bytes_ > text_bytes_max_)) {
-    text_bytes_ -= text_bytes(events_.front().body);
+  bytes_ += memory_bytes(event);
+  while (events_.size() > 1 && (events_.size() > kept_max_ || bytes_ > bytes_max_)) {
+    bytes_ -= memory_bytes(events_.front());
     events_.pop_front();
   }
 }

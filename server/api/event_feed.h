@@ -14,9 +14,9 @@ namespace hai {
 
 class EventFeed final : public EventSink {
  public:
-  // So many events, and so many bytes of their texts; the newest one always.
-  explicit EventFeed(size_t kept_max = 100'000, int64_t text_bytes_max = 32 << 20)
-      : kept_max_(kept_max), text_bytes_max_(text_bytes_max) {}
+  // So many events, and so many bytes with their texts; the newest one always.
+  explicit EventFeed(size_t kept_max = 100'000, int64_t bytes_max = 64 << 20)
+      : kept_max_(kept_max), bytes_max_(bytes_max) {}
 
   void durable(const std::vector<Event>& events, const ClusterState& state) override;
   void standing_changed() override;
@@ -50,11 +50,11 @@ class EventFeed final : public EventSink {
   void tell(const std::vector<WatchId>& watches);
 
   const size_t kept_max_;
-  const int64_t text_bytes_max_;
+  const int64_t bytes_max_;
   std::function<void()> on_standing_;
   std::vector<Observer> observers_;
   std::deque<Event> events_;
-  int64_t text_bytes_ = 0;  // of these
+  int64_t bytes_ = 0;  // of these
   int64_t last_seq_ = 0;
   UnixTime epoch_started_at_{};
   std::map<WatchId, Watch> watches_;

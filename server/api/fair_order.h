@@ -23,6 +23,7 @@ class FairOrder {
  public:
   // One person's work is done in the order in which it came.
   void push(const std::string& person, Work work) {
+    forget_those_who_left();
     const auto entry = people_.try_emplace(person).first;
     Person& who = entry->second;
     who.waiting.push_back(std::move(work));
@@ -56,13 +57,16 @@ class FairOrder {
     now_ = {};
   }
 
-  size_t size() const { return size_; }  // what waits
+  size_t size() const { return size_; }             // what waits
+  size_t people() const { return people_.size(); }  // who waits, or may yet be behind others
   size_t waiting_of(const std::string& person) const {
     const auto found = people_.find(person);
     return found == people_.end() ? 0 : found->second.waiting.size();
   }
 
  private:
+  static constexpr size_t kPeopleFew = 1'000;
+
   struct Person {
     std::deque<Work> waiting;
     Duration begin{};  // when his next work begins, by the clock of work that was done for each
@@ -76,7 +80,17 @@ class FairOrder {
     line_.emplace(entry.second.begin, ++arrivals_, &entry);
   }
 
+  // Who waits for nothing and is not behind others would be in the same place if he were new.
+  void forget_those_who_left() {
+    if (people_.size() < look_at_) return;
+    std::erase_if(people_, [this](const Entry& entry) {
+      return entry.second.waiting.empty() && &entry != served_ && entry.second.begin <= now_;
+    });
+    look_at_ = std::max(kPeopleFew, 2 * people_.size());
+  }
+
   std::unordered_map<std::string, Person> people_;
+  size_t look_at_ = kPeopleFew;  // how many people there are when it is looked who has left
   std::set<std::tuple<Duration, uint64_t, Entry*>> line_;  // those whose work waits
   Entry* served_ = nullptr;
   Duration now_{};

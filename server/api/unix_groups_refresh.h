@@ -18,6 +18,7 @@
 namespace hai {
 
 class AccountChanges;
+class AuditTrail;
 class Controller;
 
 // Names of the groups of an account, on the loop's thread, or why they are not known: as
@@ -31,6 +32,7 @@ class UnixGroupsRefresh {
     Loop& loop;
     Controller& controller;
     AccountChanges& accounts;
+    AuditTrail& audit;
     UnixGroupsConfig config;
     AskUnixGroups ask;
   };

@@ -10,6 +10,7 @@
 #include "server/directory/unix_account.h"
 #include "server/http/web_files.h"
 #include "server/server_app.h"
+#include "server/setup/cluster_database.h"
 #include "server/store/migrate.h"
 #include "server/store/migrations.h"
 
@@ -104,6 +105,9 @@ int check_config(const ServerConfig& config, const std::string& path) {
                "{}: warning: bootstrap.admin_token_file: there is no {}, which only a cluster "
                "without users needs: take the key out\n",
                path, config.admin_token_file);
+  }
+  if (const auto fault = fault_of_transport(config.conninfo)) {
+    fmt::print(stderr, "{}: warning: store.conninfo: {}: {}\n", path, fault->found, fault->remedy);
   }
   int code = kExitOk;
   for (const auto& [key, status] : config_problems(config)) {

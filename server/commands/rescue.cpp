@@ -1,15 +1,21 @@
 // hai-server rescue: makes somebody administrator with a new token, where nobody is any more. Leads
 // for a moment to do it, so that it is decided and written as everything else; servers must have
-// stopped.
+// stopped. Each run leaves an entry in the audit log, also one that a leader refuses: there servers
+// and this write in turns.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "common/asio_loop.h"
+#include "common/text_check.h"
+#include "server/api/audit_facts.h"
 #include "server/auth/token.h"
 #include "server/commands/command.h"
 #include "server/control/engine/controller.h"
+#include "server/setup/unix_user.h"
+#include "server/store/audit_log.h"
 #include "server/store/pg_store.h"
 
 namespace hai {
@@ -31,6 +37,7 @@ class Rescue {
  public:
   Rescue(const ServerConfig& config, std::string name)
       : store_(loop_, {.conninfo = config.conninfo}),
+        audit_(loop_, config.conninfo),
         controller_(loop_, store_, agents_, nullptr, config.knobs, Bootstrap{}, config.cluster),
         name_(std::move(name)) {}
 
@@ -61,6 +68,7 @@ class Rescue {
     user.active = true;
     controller_.submit({.is_server = true}, SetUser{user}, [this](const auto& reply) {
       if (!reply.is_ok()) return finish(reply.status());
+      done_ = "administrator; ";
       make_token();
     });
   }
@@ -71,20 +79,49 @@ class Rescue {
                       .label = "rescue",
                       .expires_at = loop_.wall_now() + kTokenLife};
     controller_.submit({.is_server = true}, AddToken{token},
-                       [this](const auto& reply) { finish(reply.status()); });
+                       [this, id = token_id(token.hash)](const auto& reply) {
+                         if (reply.is_ok()) targets_.push_back(audit_target("token", id));
+                         finish(reply.status());
+                       });
   }
 
-  void finish(Status outcome) {
-    outcome_ = std::move(outcome);
-    controller_.stop([this] { loop_.stop(); });
+  // The token is shown only when the audit log has it.
+  void finish(const Status& outcome) {
+    audit_.append({entry_of(outcome)}, [this, outcome](const Status& written) {
+      outcome_ = outcome;
+      if (outcome.is_ok() && !written.is_ok()) {
+        outcome_ = unavailable(
+            "{} is an administrator, but the audit log did not take the entry, so that the token "
+            "is not shown: run it again ({})",
+            name_, written.message());
+      }
+      controller_.stop([this] { loop_.stop(); });
+    });
+  }
+
+  AuditEntry entry_of(const Status& outcome) const {
+    const Result<UnixUser> user = own_unix_user();
+    const std::string why = outcome.is_ok() ? "" : outcome.message() + "; ";
+    return {.at = loop_.wall_now(),
+            .user = "",
+            .token = "",
+            .address = "local",
+            .call = "rescue",
+            .target = audit_targets(targets_),
+            .result = std::string(to_string(outcome.code())),
+            .detail = fmt::format("{}{}run by the Unix user {}", done_, why,
+                                  user.is_ok() ? user.value().name : "without a name")};
   }
 
   AsioLoop loop_;
   NoAgents agents_;
   PgStore store_;
+  PgAuditLog audit_;  // servers export what it writes
   Controller controller_;
   const std::string name_;
   const std::string secret_ = make_token_secret();
+  std::vector<std::string> targets_ = {audit_target("user", printable(name_))};
+  std::string done_;  // what is changed so far, for the audit log
   Status outcome_;
 };
 

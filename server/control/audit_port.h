@@ -17,10 +17,10 @@ namespace hai {
 // Texts are valid UTF-8 and short: who notes them sees to it.
 struct AuditEntry {
   UnixTime at{};
-  std::string user;     // "" = nobody known
+  std::string user;     // "" = nobody known, or hai itself
   std::string token;    // its id, never what it is; "" = none that is known
   std::string address;  // of the caller; "" = not known
-  std::string call;     // "ControlJob"; "agent" of agents
+  std::string call;     // "ControlJob"; "agent" of agents, "unix_groups" of the server itself
   std::string target;   // "job/17", "node/node-3", "user/ann"; several with ", " between them
   std::string result;   // "ok" or the word of the error
   std::string detail;   // the verb, the error's text

@@ -7,13 +7,13 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <boost/beast/core/role.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "server/http/connection_tls.h"
 #include "server/http/copyable_handler.h"
 
 namespace hai {
@@ -48,9 +48,7 @@ class ClientStream {
   using Then = std::function<void(Error)>;
   using executor_type = boost::beast::tcp_stream::executor_type;
 
-  // Without `tls` in plain text.
-  static std::unique_ptr<ClientStream> make(boost::asio::ip::tcp::socket socket,
-                                            std::shared_ptr<boost::asio::ssl::context> tls);
+  static std::unique_ptr<ClientStream> make(boost::asio::ip::tcp::socket socket, ConnectionTls tls);
   virtual ~ClientStream() = default;
   // The connection itself, which has the time limits of all that is done here.
   virtual boost::beast::tcp_stream& bottom() = 0;
@@ -58,6 +56,8 @@ class ClientStream {
   // plain text there is neither, and `then` is called at once.
   virtual void shake_hands(Then then) = 0;
   virtual void say_farewell(Then then) = 0;
+  // Ends the connection at once, and what it waits for.
+  virtual void close() = 0;
   // The end of a WebSocket's connection.
   virtual void tear_down(boost::beast::role_type role, Then then) = 0;
 
@@ -86,7 +86,7 @@ class ClientStream {
 };
 
 // Both are found by Beast where a WebSocket ends.
-inline void beast_close_socket(ClientStream& stream) { stream.bottom().close(); }
+inline void beast_close_socket(ClientStream& stream) { stream.close(); }
 template <typename Handler>
 void async_teardown(boost::beast::role_type role, ClientStream& stream, Handler&& handler) {
   stream.tear_down(role, copyable_handler(std::forward<Handler>(handler)));

@@ -13,6 +13,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kAlive = ": alive\n\n";
 
+size_t bytes_of(const EventHub::Frame& frame) {
+  return sizeof(frame) + frame.text.size() + frame.row.size() +
+         static_cast<size_t>(text_bytes(frame.event.body));
+}
+
 }  // namespace
 
 std::string end_frame(int64_t after, const std::string& reason) {
@@ -62,12 +67,12 @@ void EventHub::push(std::vector<Frame> frames) {
         before_first_ = frame.event.seq - 1;
       }
       last_seq_ = frame.event.seq;
-      ring_bytes_ += frame.text.size() + frame.row.size();
+      ring_bytes_ += bytes_of(frame);
       ring_.push_back(std::make_shared<const Frame>(std::move(frame)));
     }
     while (ring_.size() > limits_.frames || ring_bytes_ > limits_.bytes) {
       before_first_ = ring_.front()->event.seq;
-      ring_bytes_ -= ring_.front()->text.size() + ring_.front()->row.size();
+      ring_bytes_ -= bytes_of(*ring_.front());
       ring_.pop_front();
     }
     is_news_ = true;

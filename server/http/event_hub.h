@@ -27,7 +27,7 @@ namespace hai {
 
 struct EventHubLimits {
   size_t frames = 50'000;
-  size_t bytes = 64 << 20;
+  size_t bytes = 64 << 20;         // of these frames, with all that they hold
   size_t piece_bytes = 256 << 10;  // handed out at once
   Duration idle = 15s;             // then a sign of life, so that no proxy closes the connection
   // A round hands out to so many, pauses, and goes on with the next ones: requests of other clients

@@ -9,24 +9,34 @@
 #include <map>
 #include <thread>
 
+#include "common/host_port.h"
 #include "common/log.h"
 #include "common/tcp_listen.h"
 #include "server/http/http_session.h"
 #include "server/http/http_tls.h"
 #include "server/http/service_session.h"
+#include "server/http/stranger_connections.h"
 
 namespace hai {
 
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
+namespace {
+
+constexpr int kAcceptedAtOnce = 64;
+
+}  // namespace
+
 struct HttpServer::Impl {
   using Sessions = std::list<HttpSession*>;  // the oldest first
   struct Kept {
     std::shared_ptr<HttpSession> session;
-    Sessions* among = nullptr;  // the strangers, or those of its user
-    Sessions::iterator place;
-    std::string user = {};  // of a known one
+    std::string machine;        // where it comes from
+    uint64_t number = 0;        // among the strangers
+    Sessions* among = nullptr;  // those of its user; null = a stranger
+    Sessions::iterator place = {};
+    std::string user = {};
   };
 
   Impl(HttpLimits used_limits, Handler used_handler)
@@ -37,6 +47,7 @@ struct HttpServer::Impl {
   Status listen(const std::string& address) {
     RETURN_IF_ERROR(listen_on(acceptor, address));
     port = acceptor.local_endpoint().port();
+    acceptor.non_blocking(true);  // for admit_more()
     return ok();
   }
 
@@ -44,10 +55,31 @@ struct HttpServer::Impl {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) return accept_later();
-      if (sessions.size() >= limits.connections) make_room();
-      if (sessions.size() < limits.connections) add(std::move(socket));
+      admit(std::move(socket));
+      admit_more();
       accept();
     });
+  }
+
+  // Those behind it, many for each step of a handshake: turns are by address only here, and not
+  // where the kernel keeps those that wait to be accepted.
+  void admit_more() {
+    for (int count = 0; count < kAcceptedAtOnce; ++count) {
+      boost::system::error_code error;
+      tcp::socket socket = acceptor.accept(error);
+      if (error) return;  // Nobody waits; if it is worse, accept() is told so, too.
+      admit(std::move(socket));
+    }
+  }
+
+  void admit(tcp::socket socket) {
+    boost::system::error_code error;
+    const tcp::endpoint from = socket.remote_endpoint(error);
+    if (error) return;  // It has left already.
+    const std::string address = from.address().to_string();
+    if (auto* one = strangers.in_the_way_of(address, limits.strangers_per_address)) close(*one);
+    if (sessions.size() >= limits.connections) make_room();
+    if (sessions.size() < limits.connections) add(std::move(socket), machine_of(address));
   }
 
   // Most likely the process is out of file descriptors: turning at once would only burn a core.
@@ -58,7 +90,7 @@ struct HttpServer::Impl {
     });
   }
 
-  void add(tcp::socket socket) {
+  void add(tcp::socket socket, const std::string& machine) {
     boost::system::error_code ignored;
     if (tls) tls->take_changes();
     socket.set_option(tcp::no_delay(true), ignored);
@@ -69,20 +101,21 @@ struct HttpServer::Impl {
               take_out(sessions.at(ended));
               sessions.erase(ended);
             }};
-    auto own_tls = tls ? tls->context() : nullptr;
+    ConnectionTls own_tls{
+        .context = tls ? tls->context() : nullptr, .turns = &turns, .machine = machine};
     auto session = gate ? make_service_session(context, std::move(socket), std::move(own_tls),
                                                limits, *gate, std::move(events))
                         : HttpSession::make(context, std::move(socket), std::move(own_tls), limits,
                                             handler, std::move(events));
-    sessions[session.get()] = {session, &strangers,
-                               strangers.insert(strangers.end(), session.get())};
+    sessions[session.get()] = {
+        .session = session, .machine = machine, .number = strangers.add(machine, session.get())};
     session->start();
   }
 
   void take_out(Kept& kept) {
+    if (kept.among == nullptr) return strangers.remove(kept.machine, kept.number);
     kept.among->erase(kept.place);
-    // The strangers are no user's.
-    if (kept.among != &strangers && kept.among->empty()) of_users.erase(kept.user);
+    if (kept.among->empty()) of_users.erase(kept.user);
   }
 
   void put_among(HttpSession* session, const std::string& user) {
@@ -104,10 +137,13 @@ struct HttpServer::Impl {
   }
 
   void make_room() {
-    Sessions* among = strangers.empty() ? heaviest() : &strangers;
-    if (among == nullptr) return;
-    const std::shared_ptr<HttpSession> oldest = sessions.at(among->front()).session;
-    oldest->close();
+    if (!strangers.empty()) return close(strangers.oldest_of_the_most());
+    if (Sessions* among = heaviest()) close(among->front());
+  }
+
+  void close(HttpSession* session) {
+    const std::shared_ptr<HttpSession> kept = sessions.at(session).session;
+    kept->close();
   }
 
   // What a handler has not foreseen ends no server. Its connection goes no further, and is closed
@@ -142,7 +178,9 @@ struct HttpServer::Impl {
   tcp::acceptor acceptor{*context};
   asio::steady_timer retry{*context};
   std::unique_ptr<HttpTls> tls;  // null = plain text
-  Sessions strangers;            // whom nobody known has used
+  HandshakeTurns turns{
+      [this](std::function<void()> turn) { asio::post(*context, std::move(turn)); }};
+  StrangerConnections<HttpSession*> strangers;
   std::map<std::string, Sessions> of_users;
   std::map<HttpSession*, Kept> sessions;
   std::thread thread;

@@ -46,9 +46,9 @@ http::request<http::string_body> request_of(const HttpRequest& request, const st
 
 class BeastSession final : public HttpSession, public std::enable_shared_from_this<BeastSession> {
  public:
-  BeastSession(std::shared_ptr<asio::io_context> context, tcp::socket socket,
-               std::shared_ptr<asio::ssl::context> tls, const HttpLimits& limits,
-               const HttpServer::Handler& handler, HttpSessionEvents events)
+  BeastSession(std::shared_ptr<asio::io_context> context, tcp::socket socket, ConnectionTls tls,
+               const HttpLimits& limits, const HttpServer::Handler& handler,
+               HttpSessionEvents events)
       : context_(std::move(context)),
         transport_(ClientStream::make(std::move(socket), std::move(tls))),
         answer_timer_(tcp_.get_executor()),
@@ -68,7 +68,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   }
 
   void close() override {
-    tcp_.close();
+    stream_.close();
     end();
   }
 
@@ -392,8 +392,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
 }  // namespace
 
 std::shared_ptr<HttpSession> HttpSession::make(std::shared_ptr<asio::io_context> context,
-                                               tcp::socket socket,
-                                               std::shared_ptr<asio::ssl::context> tls,
+                                               tcp::socket socket, ConnectionTls tls,
                                                const HttpLimits& limits,
                                                const HttpServer::Handler& handler,
                                                HttpSessionEvents events) {

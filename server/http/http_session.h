@@ -4,10 +4,10 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <functional>
 #include <memory>
 
+#include "server/http/connection_tls.h"
 #include "server/http/http_server.h"
 
 namespace hai {
@@ -27,10 +27,8 @@ class HttpSession {
   virtual void start() = 0;
   virtual void close() = 0;
 
-  // Without `tls` in plain text.
   static std::shared_ptr<HttpSession> make(std::shared_ptr<boost::asio::io_context> context,
-                                           boost::asio::ip::tcp::socket socket,
-                                           std::shared_ptr<boost::asio::ssl::context> tls,
+                                           boost::asio::ip::tcp::socket socket, ConnectionTls tls,
                                            const HttpLimits& limits,
                                            const HttpServer::Handler& handler,
                                            HttpSessionEvents events);

@@ -36,9 +36,8 @@ constexpr uint32_t kAnswerHeaderBytes = 64 << 10;
 class ServiceSession final : public HttpSession,
                              public std::enable_shared_from_this<ServiceSession> {
  public:
-  ServiceSession(std::shared_ptr<asio::io_context> context, tcp::socket socket,
-                 std::shared_ptr<asio::ssl::context> tls, const HttpLimits& limits,
-                 const ServiceGate& gate, HttpSessionEvents events)
+  ServiceSession(std::shared_ptr<asio::io_context> context, tcp::socket socket, ConnectionTls tls,
+                 const HttpLimits& limits, const ServiceGate& gate, HttpSessionEvents events)
       : context_(std::move(context)),
         transport_(ClientStream::make(std::move(socket), std::move(tls))),
         patience_(*context_),
@@ -65,8 +64,7 @@ class ServiceSession final : public HttpSession,
     patience_.cancel();
     write_patience_.cancel();
     service_patience_.cancel();
-    Error ignored;
-    tcp_.socket().close(ignored);
+    stream_.close();
     if (tunnel_) tunnel_->close();
     events_.ended(this);
   }
@@ -473,8 +471,7 @@ class ServiceSession final : public HttpSession,
 }  // namespace
 
 std::shared_ptr<HttpSession> make_service_session(std::shared_ptr<asio::io_context> context,
-                                                  tcp::socket socket,
-                                                  std::shared_ptr<asio::ssl::context> tls,
+                                                  tcp::socket socket, ConnectionTls tls,
                                                   const HttpLimits& limits, const ServiceGate& gate,
                                                   HttpSessionEvents events) {
   return std::make_shared<ServiceSession>(std::move(context), std::move(socket), std::move(tls),

@@ -9,8 +9,8 @@ namespace hai {
 
 std::shared_ptr<HttpSession> make_service_session(std::shared_ptr<boost::asio::io_context> context,
                                                   boost::asio::ip::tcp::socket socket,
-                                                  std::shared_ptr<boost::asio::ssl::context> tls,
-                                                  const HttpLimits& limits, const ServiceGate& gate,
+                                                  ConnectionTls tls, const HttpLimits& limits,
+                                                  const ServiceGate& gate,
                                                   HttpSessionEvents events);
 
 }  // namespace hai

@@ -64,4 +64,8 @@ int64_t text_bytes(const EventBody& body) {
 
 int64_t text_bytes(const JobSpec& spec) { return texts_in(spec); }
 
+int64_t memory_bytes(const Event& event) {
+  return static_cast<int64_t>(sizeof(Event)) + text_bytes(event.body);
+}
+
 }  // namespace hai

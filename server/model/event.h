@@ -436,5 +436,7 @@ NodeId node_of(const EventBody& body);
 // Of all texts in it, in bytes of JSON: nearly all of what it is in the log, and in an append.
 int64_t text_bytes(const EventBody& body);
 int64_t text_bytes(const JobSpec& spec);
+// What one that is kept takes, about.
+int64_t memory_bytes(const Event& event);
 
 }  // namespace hai

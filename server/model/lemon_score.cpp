@@ -8,8 +8,9 @@
 namespace hai {
 namespace {
 
-int weight_of(MarkKind kind) {
-  switch (kind) {
+int weight_of(const NodeMark& mark) {
+  if (is_made_by_jobs(mark.about)) return 0;
+  switch (mark.kind) {
     case MarkKind::evict:
     case MarkKind::drain:
     case MarkKind::validation_failed:
@@ -37,8 +38,9 @@ LemonScore lemon_score(const NodeHealth& health, UnixTime now, int person_max) {
   for (const NodeMark& mark : health.marks) {
     if (now - mark.at > kLemonWindow) continue;
     if (mark.kind == MarkKind::accepted) result.score = 0, of_people.clear(), counts.clear();
-    if (weight_of(mark.kind) == 0) continue;
-    (mark.job ? of_people[mark.user] : result.score) += weight_of(mark.kind);
+    const int weight = weight_of(mark);
+    if (weight == 0) continue;
+    (mark.job ? of_people[mark.user] : result.score) += weight;
     ++counts[to_string(mark.kind)];
   }
   for (const auto& [person, points] : of_people) result.score += std::min(points, person_max);

@@ -77,19 +77,35 @@ Status run_there(const std::string& target, const std::string& script, const std
       target);
 }
 
+// Of the packages of this machine; "" = there are none.
+std::string installed_version() {
+  const std::string installed = "installed ";
+  const ChildOutput said = run_command(
+      {"dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", "hai-server"}, {}, {});
+  const bool is_there = said.exit_code == 0 && said.text.starts_with(installed);
+  return is_there ? said.text.substr(installed.size()) : "";
+}
+
 }  // namespace
 
-std::string further_server_script(const SetupOptions& options) {
+std::string further_server_script(const SetupOptions& options, const std::string& version) {
   // As whoever adds it calls it, unless he says otherwise.
   const std::string names = options.names.empty()
                                 ? host_of(options.add_server)
                                 : fmt::format("{}", fmt::join(options.names, ","));
   std::string setup = "hai-server setup --bundle - --names " + names;
   if (!options.starts) setup += " --no-start";
-  return "set -e; command -v hai-server > /dev/null || { apt-get update; "
-         "DEBIAN_FRONTEND=noninteractive apt-get install -y hai-server hai-web hai-cli; } "
-         "< /dev/null 1>&2; exec " +
-         setup;
+  // Without what is recommended, for PostgreSQL would come with it; skopeo, if there is one.
+  const std::string install =
+      "DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends";
+  std::string packages;
+  for (const char* package : {"hai-server", "hai-web", "hai-cli"}) {
+    packages += fmt::format(" {}{}{}", package, version.empty() ? "" : "=", version);
+  }
+  return fmt::format(
+      "set -e; command -v hai-server > /dev/null || {{ apt-get update; {0}{1}; {0} skopeo || true; "
+      "}} < /dev/null 1>&2; exec {2}",
+      install, packages, setup);
 }
 
 Status add_server(const SetupOptions& options) {
@@ -113,7 +129,7 @@ Status add_server(const SetupOptions& options) {
     fmt::print(stderr, "hai-server: not in the bundle, copy it yourself: {}\n", file);
   }
   std::fflush(stdout);
-  RETURN_IF_ERROR(run_there(options.add_server, further_server_script(options),
+  RETURN_IF_ERROR(run_there(options.add_server, further_server_script(options, installed_version()),
                             format_bundle(made.value().bundle)));
   const std::string name =
       options.names.empty() ? host_of(options.add_server) : options.names.front();

@@ -12,7 +12,8 @@ namespace hai {
 // What is done already stays as it is, so that it can be run again.
 Status add_server(const SetupOptions& options);
 
-// What a shell there is told. Here for tests.
-std::string further_server_script(const SetupOptions& options);
+// What a shell there is told. `version`: of the packages here, which it gets, too; "" = this
+// program is of no package, and it gets the newest. Here for tests.
+std::string further_server_script(const SetupOptions& options, const std::string& version);
 
 }  // namespace hai

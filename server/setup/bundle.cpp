@@ -46,6 +46,7 @@ std::vector<std::string> files_named(const ServerConfig& config) {
     }
   }
   files.push_back(passfile_of(config.conninfo));
+  files.push_back(root_certificate_of(config.conninfo));
   std::ranges::sort(files);
   files.erase(std::ranges::unique(files).begin(), files.end());
   std::erase(files, "");

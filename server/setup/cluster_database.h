@@ -38,6 +38,8 @@ struct DatabaseFault {
 std::string postgres_version_text(int server_version);
 std::optional<DatabaseFault> fault_of_version(int server_version);
 std::optional<DatabaseFault> fault_of_replica(bool is_replica);
+// Of one on another machine, with which whoever stands between may have libpq speak plain text.
+std::optional<DatabaseFault> fault_of_transport(const std::string& conninfo);
 
 // Whether its cluster has got as far as the schema, before which a setup makes all keys: one that
 // was cut off between the two has a mark and nothing else.

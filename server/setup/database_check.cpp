@@ -70,10 +70,17 @@ std::vector<Finding> judge_database_health(const std::string& where, const Datab
   return findings;
 }
 
+Finding judge_transport(const std::string& conninfo) {
+  if (const auto fault = fault_of_transport(conninfo)) return warning(fault->found, fault->remedy);
+  return all_well(is_local_conninfo(conninfo) ? "on this machine" : "reached by TLS");
+}
+
 std::vector<Finding> look_at_database_health(const std::string& conninfo) {
   PgSession session({.conninfo = conninfo, .connect_timeout = 3s, .check_schema = false});
   try {
-    return judge_database_health(shown_conninfo(conninfo), ask(session));
+    std::vector<Finding> findings = judge_database_health(shown_conninfo(conninfo), ask(session));
+    findings.push_back(judge_transport(conninfo));
+    return findings;
   } catch (const PgError& error) {
     return {failure(fmt::format("postgres: {}", error.what()),
                     "is it running, and does pg_hba.conf let this user and machine in?")};

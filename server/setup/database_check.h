@@ -20,6 +20,9 @@ struct DatabaseHealth {
 // `where` is its conninfo, as it may be shown. Pure.
 std::vector<Finding> judge_database_health(const std::string& where, const DatabaseHealth& health);
 
+// Whether the way to it is safe. Pure.
+Finding judge_transport(const std::string& conninfo);
+
 // Connects; waits some seconds at most.
 std::vector<Finding> look_at_database_health(const std::string& conninfo);
 

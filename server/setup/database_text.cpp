@@ -64,6 +64,20 @@ std::optional<DatabaseFault> fault_of_replica(bool is_replica) {
       .remedy = "name the primary, or all of them with target_session_attrs=read-write"};
 }
 
+std::optional<DatabaseFault> fault_of_transport(const std::string& conninfo) {
+  Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
+  if (!words.is_ok() || is_local_conninfo(conninfo)) return std::nullopt;
+  const std::string mode = words.value()["sslmode"];
+  if (mode == "require" || mode.starts_with("verify-")) return std::nullopt;
+  return DatabaseFault{
+      .found = fmt::format("the database is on another machine, and {}: what is said to it can be "
+                           "read and changed on the way",
+                           mode.empty() ? "no sslmode is set" : "sslmode=" + mode),
+      .remedy =
+          "add sslmode=verify-full and sslrootcert=FILE, the CA of its certificate, to "
+          "store.conninfo, or at least sslmode=require"};
+}
+
 bool is_founded(const DatabaseFacts& facts) { return facts.mark && facts.schema > 0; }
 
 Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted) {

@@ -122,7 +122,7 @@ Status write_bundle(const SetupOptions& options) {
 
 Status set_up(const SetupPlan& plan, const SetupOptions& options) {
   FirstFiles first(plan);
-  RETURN_IF_ERROR(first.bring_passfile());
+  RETURN_IF_ERROR(first.bring_database_files());
   const Result<DatabaseFacts> facts = look(plan);
   RETURN_IF_ERROR(facts.status());
   const bool is_adopted = plan.text.empty();
@@ -145,6 +145,9 @@ Status set_up(const SetupPlan& plan, const SetupOptions& options) {
   if (status.is_ok()) status = check(plan);
   for (const std::string& line : said) fmt::print("{}\n", line);
   RETURN_IF_ERROR(status);
+  if (const auto fault = fault_of_transport(plan.config.conninfo)) {
+    fmt::print(stderr, "hai-server: warning: {}: {}\n", fault->found, fault->remedy);
+  }
   const Result<bool> is_started = start(plan, options);
   RETURN_IF_ERROR(is_started.status());
   const Result<std::string> token = has_new_token ? read_whole_file(plan.config.admin_token_file)

@@ -237,14 +237,19 @@ FirstFiles::~FirstFiles() {
 }
 
 // A setup that is killed leaves the passfile; the database would ask for the password in that one.
-Status FirstFiles::bring_passfile() {
-  const std::string path = passfile_of(plan_.config.conninfo);
-  if (!is_inside(plan_, path)) return ok();
-  if (const auto bundled = plan_.files.find(path); bundled != plan_.files.end()) {
-    RETURN_IF_ERROR(is_file(path) ? check_same(path, bundled->second)
-                                  : make(path, bundled->second, mode_of(path)));
-  }
-  return hand_over(path, plan_.user);
+Status FirstFiles::bring_database_files() {
+  RETURN_IF_ERROR(bring(root_certificate_of(plan_.config.conninfo)));
+  const std::string passfile = passfile_of(plan_.config.conninfo);
+  if (!is_inside(plan_, passfile)) return ok();
+  RETURN_IF_ERROR(bring(passfile));
+  return hand_over(passfile, plan_.user);
+}
+
+Status FirstFiles::bring(const std::string& path) {
+  const auto bundled = plan_.files.find(path);
+  if (bundled == plan_.files.end()) return ok();
+  return is_file(path) ? check_same(path, bundled->second)
+                       : make(path, bundled->second, mode_of(path));
 }
 
 Status FirstFiles::bring_id(std::vector<std::string>& said) {
@@ -256,8 +261,10 @@ Status FirstFiles::bring_id(std::vector<std::string>& said) {
 }
 
 Status FirstFiles::make(const std::string& path, const std::string& text, mode_t mode) {
+  const std::string folder = fs::path(path).parent_path().string();
   if (!is_file(plan_.folder)) made_.push_back(plan_.folder);
-  RETURN_IF_ERROR(make_folder(fs::path(path).parent_path().string()));
+  if (folder != plan_.folder && !is_file(folder)) made_.push_back(folder);
+  RETURN_IF_ERROR(make_folder(folder));
   made_.push_back(path);
   return replace_file(path, text, mode);
 }

@@ -28,19 +28,22 @@ class FirstFiles {
   FirstFiles& operator=(const FirstFiles&) = delete;
   ~FirstFiles();
 
-  // Before the database is asked: the passfile in the server's folder, brought by the bundle or put
-  // there by a person, is given to the server's user.
-  Status bring_passfile();
+  // Before the database is asked: the CA of its certificate, if the bundle has it, and the passfile
+  // in the server's folder, which, brought by the bundle or put there by a person, is given to the
+  // server's user.
+  Status bring_database_files();
   // Before the database is marked with the id: with a mark that no file knows the cluster itself
   // would be refused.
   Status bring_id(std::vector<std::string>& said);
   void keep() { made_.clear(); }
 
  private:
+  // What the bundle has for this path, if anything.
+  Status bring(const std::string& path);
   Status make(const std::string& path, const std::string& text, mode_t mode);
 
   const SetupPlan& plan_;
-  std::vector<std::string> made_;  // files, and the folder before them if it was made, too
+  std::vector<std::string> made_;  // files, and folders before them if they were made, too
 };
 
 // Makes what else is missing; a line in `said` for each file that was made.

@@ -143,11 +143,11 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
                  "DNS names and addresses by which others reach this server; the first is what "
                  "they are told (default: this host's name)")
       ->delimiter(',');
-  auto* database =
-      app.add_option("--database", options.database,
-                     "libpq's words for a database that is there, e.g. 'host=db1,db2 dbname=hai "
-                     "user=hai passfile=/etc/hai/pgpass target_session_attrs=read-write' (default: "
-                     "role and database are made in this machine's PostgreSQL)");
+  auto* database = app.add_option(
+      "--database", options.database,
+      "libpq's words for a database that is there, e.g. 'host=db1,db2 dbname=hai "
+      "user=hai passfile=/etc/hai/pgpass target_session_attrs=read-write "
+      "sslmode=require' (default: role and database are made in this machine's PostgreSQL)");
   app.add_option("--database-password", options.database_password,
                  "with --database: file with the password of its user, for the passfile that the "
                  "words name; - takes a line of standard input")

@@ -9,6 +9,7 @@
 
 #include "common/machine/bounded_child.h"
 #include "common/text_check.h"
+#include "common/tls/authority_folder.h"
 #include "common/tls/replace_file.h"
 #include "common/whole_file.h"
 #include "server/auth/token.h"
@@ -22,17 +23,34 @@ namespace {
 constexpr Duration kAsk = 60s;
 constexpr Duration kRestart = 120s;
 
-// "PORT UNIT": the unit to be restarted, "" = none.
+// In PostgreSQL's folder. Key and certificate are one file, so that they change at once.
+constexpr const char* kPair = "hai.pem";
+
 struct Shared {
   std::string port;
-  std::string unit;
+  bool has_pair = false;  // it shows the certificate of the cluster's CA
+  std::string unit;       // to be restarted, "" = none
 };
 
-std::string format_shared(const Shared& shared) { return shared.port + " " + shared.unit; }
+std::string format_shared(const Shared& shared) {
+  return fmt::format("{} {:d} {}", shared.port, shared.has_pair, shared.unit);
+}
 
 Shared parse_shared(const std::string& text) {
-  const size_t blank = text.find(' ');
-  return {.port = text.substr(0, blank), .unit = text.substr(blank + 1)};
+  Shared shared;
+  std::istringstream(text) >> shared.port >> shared.has_pair >> shared.unit;
+  return shared;
+}
+
+// By which PostgreSQL proves that it is `name`, as long as there is this CA; "" = the CA is not
+// here.
+Result<std::string> issue_pair(const std::string& authority, const std::string& name) {
+  if (authority.empty()) return std::string();
+  const Result<KeyAndCertificate> issuer = AuthorityFolder(authority).read();
+  RETURN_IF_ERROR(issuer.status());
+  const Result<KeyAndCertificate> made = issue_for_server(issuer.value(), {name}, kAuthorityDays);
+  RETURN_IF_ERROR(made.status());
+  return made.value().key + made.value().certificate;
 }
 
 Status append_lines(const std::string& path, const std::vector<std::string>& lines) {
@@ -88,10 +106,31 @@ Status write_passfile(const std::string& path, const std::string& line, const Un
   return status;
 }
 
+// Gives PostgreSQL the pair, unless it has one that the site has chosen. Whether it has.
+Result<bool> give_pair(PgSession& session, const std::string& pair) {
+  const PgResult facts = session.run(
+      "SELECT current_setting('ssl'), current_setting('ssl_cert_file'),"
+      " current_setting('data_directory')");
+  const bool has_tls = facts.text(0, 0) == "on";
+  const std::string shown(facts.text(0, 1));
+  if (pair.empty() && !has_tls) {
+    return failed_precondition(
+        "PostgreSQL does not speak TLS, and there is no tls.authority of which it could have a "
+        "certificate: set ssl, ssl_cert_file and ssl_key_file in its postgresql.conf, restart it, "
+        "and run this again");
+  }
+  if (pair.empty() || (has_tls && !is_spare_certificate(shown))) return false;
+  RETURN_IF_ERROR(replace_file(fmt::format("{}/{}", facts.text(0, 2), kPair), pair, 0600));
+  session.run(fmt::format("ALTER SYSTEM SET ssl_cert_file = '{}'", kPair));
+  session.run(fmt::format("ALTER SYSTEM SET ssl_key_file = '{}'", kPair));
+  session.run("ALTER SYSTEM SET ssl = on");
+  return true;
+}
+
 // In a process that is PostgreSQL's user, who owns its files. The role is given the password each
 // time: in a PostgreSQL that was made anew it has none.
 Result<std::string> open_for(const LocalDatabase& database, const std::vector<std::string>& lines,
-                             const std::string& password) {
+                             const std::string& password, const std::string& pair) {
   PgSession session(
       {.conninfo = fmt::format("host={} user=postgres dbname=postgres", database.socket),
        .connect_timeout = 5s,
@@ -103,9 +142,11 @@ Result<std::string> open_for(const LocalDatabase& database, const std::vector<st
     const PgResult facts = session.run(
         "SELECT current_setting('listen_addresses'), current_setting('hba_file'),"
         " current_setting('port'), current_setting('cluster_name')");
+    const Result<bool> has_pair = give_pair(session, pair);
+    RETURN_IF_ERROR(has_pair.status());
     RETURN_IF_ERROR(append_lines(std::string(facts.text(0, 1)), lines));
     session.run("SELECT pg_reload_conf()");
-    Shared shared{.port = std::string(facts.text(0, 2))};
+    Shared shared{.port = std::string(facts.text(0, 2)), .has_pair = has_pair.value()};
     const std::string listens(facts.text(0, 0));
     if (listens.empty() || listens == "localhost") {
       shared.unit = unit_of(std::string(facts.text(0, 3)));
@@ -133,8 +174,21 @@ Status restart(const std::string& unit) {
 
 std::string hba_line(const LocalDatabase& database, const std::string& address) {
   const bool is_v6 = address.find(':') != std::string::npos;
-  return fmt::format("host {} {} {}/{} scram-sha-256", database.name, database.role, address,
+  return fmt::format("hostssl {} {} {}/{} scram-sha-256", database.name, database.role, address,
                      is_v6 ? 128 : 32);
+}
+
+bool is_spare_certificate(const std::string& file) {
+  return file == "/etc/ssl/certs/ssl-cert-snakeoil.pem" || file == kPair;
+}
+
+std::string further_conninfo(const LocalDatabase& database, const HostPort& at,
+                             const std::string& passfile, const std::string& ca) {
+  const std::string port = at.port == "5432" ? "" : " port=" + at.port;
+  const std::string proof =
+      ca.empty() ? "sslmode=require" : "sslmode=verify-full sslrootcert=" + quoted_conninfo(ca);
+  return fmt::format("host={}{} dbname={} user={} passfile={} target_session_attrs=read-write {}",
+                     at.host, port, database.name, database.role, passfile, proof);
 }
 
 Result<LocalDatabase> local_database_of(const std::string& conninfo) {
@@ -197,19 +251,30 @@ Result<std::string> share_database(const SetupPlan& plan, const std::string& nam
   const std::string passfile = plan.folder + "/pgpass";
   const Result<std::string> password = bring_password(passfile, database.value(), name, plan.user);
   RETURN_IF_ERROR(password.status());
-  const auto work = [&] { return open_for(database.value(), lines, password.value()); };
+  const std::string& authority = plan.config.authority;
+  const Result<std::string> pair = issue_pair(authority, name);
+  RETURN_IF_ERROR(pair.status());
+  const auto work = [&] {
+    return open_for(database.value(), lines, password.value(), pair.value());
+  };
   const Result<std::string> opened = run_as(administrator.value(), work, kAsk);
   RETURN_IF_ERROR(opened.status());
   const Shared shared = parse_shared(opened.value());
-  const auto& [socket, role, dbname] = database.value();
   if (!shared.unit.empty()) {
     RETURN_IF_ERROR(restart(shared.unit));
     fmt::print("PostgreSQL listens for other machines, too; {} was restarted for that\n",
                shared.unit);
   }
-  const std::string port = shared.port == "5432" ? "" : " port=" + shared.port;
-  return fmt::format("host={}{} dbname={} user={} passfile={} target_session_attrs=read-write",
-                     name, port, dbname, role, passfile);
+  if (!shared.has_pair) {
+    fmt::print(stderr,
+               "hai-server: warning: PostgreSQL's certificate is none of the cluster's CA: the "
+               "further server speaks TLS with it (sslmode=require) and takes whoever answers for "
+               "it. If it is for {}, run this with --database and sslmode=verify-full "
+               "sslrootcert=FILE, the CA that it is of\n",
+               name);
+  }
+  return further_conninfo(database.value(), {.host = name, .port = shared.port}, passfile,
+                          shared.has_pair ? authority + "/ca.crt" : "");
 }
 
 }  // namespace hai

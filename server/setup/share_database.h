@@ -1,17 +1,26 @@
 #pragma once
 // The database of this machine's PostgreSQL, opened for further servers on other machines: it
-// listens for them, lets their addresses in, and the server's role has a password in a passfile.
+// listens for them, lets their addresses in by TLS, proves who it is by a certificate of the
+// cluster's CA, and the server's role has a password in a passfile.
 
 #include <string>
 #include <vector>
 
+#include "common/host_port.h"
 #include "common/status.h"
 #include "server/setup/setup_plan.h"
 
 namespace hai {
 
-// Of pg_hba.conf, for one address: "host hai hai 192.0.2.12/32 scram-sha-256".
+// Of pg_hba.conf, for one address: "hostssl hai hai 192.0.2.12/32 scram-sha-256".
 std::string hba_line(const LocalDatabase& database, const std::string& address);
+// Whether the certificate that PostgreSQL shows is one that nobody has chosen: the one that Debian
+// makes for each machine, or setup's own.
+bool is_spare_certificate(const std::string& file);
+// The words by which a further server, whose passfile it is, reaches the database at this name and
+// port. `ca`: the file of the CA that PostgreSQL's certificate is of; "" = it is of another one.
+std::string further_conninfo(const LocalDatabase& database, const HostPort& at,
+                             const std::string& passfile, const std::string& ca);
 // The role and database that a conninfo of this machine's socket names; `failed_precondition` for
 // one by TCP.
 Result<LocalDatabase> local_database_of(const std::string& conninfo);

@@ -59,6 +59,11 @@ Result<UnixUser> own_unix_user() {
   return user_of(*entry);
 }
 
+void leave_closed_home() {
+  const char* home = ::getenv("HOME");
+  if (home != nullptr && ::access(home, X_OK) != 0) ::unsetenv("HOME");
+}
+
 Result<std::string> run_as(const UnixUser& user, const std::function<Result<std::string>()>& work,
                            Duration patience) {
   const auto child = [&] {

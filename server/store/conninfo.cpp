@@ -26,6 +26,21 @@ std::string passfile_of(const std::string& conninfo) {
   return words.is_ok() ? words.value()["passfile"] : "";
 }
 
+std::string root_certificate_of(const std::string& conninfo) {
+  Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
+  const std::string path = words.is_ok() ? words.value()["sslrootcert"] : "";
+  return path.starts_with('/') ? path : "";  // `system` is no file
+}
+
+std::string quoted_conninfo(const std::string& value) {
+  std::string quoted;
+  for (const char byte : value) {
+    if (byte == '\'' || byte == '\\') quoted += '\\';
+    quoted += byte;
+  }
+  return "'" + quoted + "'";
+}
+
 std::string shown_conninfo(const std::string& conninfo) {
   const Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
   if (!words.is_ok()) return "a connection string that libpq does not understand";

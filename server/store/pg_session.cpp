@@ -132,12 +132,8 @@ std::string conninfo_at(const std::string& conninfo, const std::string& host,
     return fmt::format("{}{}host={}&port={}", conninfo,
                        conninfo.find('?') == std::string::npos ? "?" : "&", encoded, port);
   }
-  std::string quoted;
-  for (const char byte : host) {
-    if (byte == '\'' || byte == '\\') quoted += '\\';
-    quoted += byte;
-  }
-  return fmt::format("{} host='{}' port={}", conninfo, quoted, port);  // the last word counts
+  return fmt::format("{} host={} port={}", conninfo, quoted_conninfo(host),
+                     port);  // the last word counts
 }
 
 PgSession::PgSession(PgOptions options)

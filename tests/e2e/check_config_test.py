@@ -52,6 +52,12 @@ class CheckConfigTest(ClusterTest):
         )
         self.assertEqual(code, 1)
         self.assertRegex(said, r"\A\S+: store.conninfo: postgres: ")
+        # Whoever stands between could answer in plain text.
+        code, said = self.check(
+            "hai-server", self.changed(good, "conninfo: ", "conninfo: dbname=absent host=192.0.2.1 #")
+        )
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"\A\S+: warning: store.conninfo: [^\n]* no sslmode is set: [^\n]*sslmode=require\n")
         code, said = self.check(
             "hai-server", self.changed(good, "cluster: ", "web_root: /nowhere\ncluster: ")
         )

@@ -1,14 +1,19 @@
 """Floods of connections that say nothing, or nothing that makes sense, against a server that may
 open few files: whoever has a token is served meanwhile, and the agents stay where they are."""
 
+import collections
 import contextlib
 import http.client
 import resource
 import socket
+import ssl
+import threading
+import time
 import unittest
 
 from cluster import eventually
 from servers import Servers, ServersTest, free_port
+from tls_test import TlsServers
 
 OPEN_FILES = 600
 FLOOD = 900
@@ -132,6 +137,69 @@ class FloodTest(ServersTest):
         self.flood(leader.http, b"GET /livez HTTP/1.1\r\n")
         self.flood(leader.grpc)
         self.check_served()
+
+
+class TlsFloodTest(ServersTest):
+    make = TlsServers
+
+    CHURNERS = 4
+    KEPT = 150  # of each, so that the server has what they began to work on
+    PATIENCE = 3  # seconds
+
+    def hello(self):
+        """The first words of a client."""
+        said = ssl.MemoryBIO()
+        client = self.cluster.browser().wrap_bio(ssl.MemoryBIO(), said, server_hostname="127.0.0.1")
+        with contextlib.suppress(ssl.SSLWantReadError):
+            client.do_handshake()
+        return said.read()
+
+    def churn(self, stop):
+        """Begins TLS from 127.0.0.1 as fast as it can."""
+        hello, kept = self.hello(), collections.deque()
+        while not stop.is_set():
+            one = socket.socket()
+            one.settimeout(0.5)
+            with contextlib.suppress(OSError):
+                one.connect(("127.0.0.1", self.cluster.servers[0].http))
+                one.sendall(hello)
+            kept.append(one)
+            if len(kept) > self.KEPT:
+                kept.popleft().close()
+        for one in kept:
+            one.close()
+
+    def seconds_of_an_answer(self):
+        """To a new connection from another address."""
+        began = time.monotonic()
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1",
+            self.cluster.servers[0].http,
+            timeout=30,
+            source_address=("127.0.0.2", 0),
+            context=self.cluster.browser(),
+        )
+        connection.request("GET", "/livez")
+        self.assertEqual(connection.getresponse().status, 200)
+        connection.close()
+        return time.monotonic() - began
+
+    def test_one_address_that_begins_tls_again_and_again_keeps_nobody_waiting(self):
+        stop = threading.Event()
+        churners = [
+            threading.Thread(target=self.churn, args=(stop,)) for _ in range(self.CHURNERS)
+        ]
+        for churner in churners:
+            churner.start()
+        try:
+            time.sleep(3)  # until more is begun than the server can finish at once
+            slowest = max(self.seconds_of_an_answer() for _ in range(20))
+        finally:
+            stop.set()
+            for churner in churners:
+                churner.join()
+        print(f"\nthe slowest answer took {slowest:.2f} s", end=" ")
+        self.assertLess(slowest, self.PATIENCE)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,16 @@ setpriv --reuid postgres --regid postgres --clear-groups {postgres_folder() / "p
         self.assertIn("\nnone\n", done.stdout)
         self.assertTrue(site.database.sql(password).startswith("SCRAM-SHA-256"))
         self.assertEqual((etc / "pgpass").read_text(), (etc / "pgpass.first").read_text())
+        # It speaks TLS to others, by a certificate of the cluster's CA, and nothing else.
+        self.assertEqual(rules.read_text().count("\nhostssl hai "), 1, rules.read_text())
+        self.assertNotIn("\nhost hai ", rules.read_text())
+        eventually("it has TLS", lambda: site.database.sql("SHOW ssl") == "on", 30)
+        pair = site.database.data / "main/hai.pem"
+        self.assertEqual((pair.stat().st_mode & 0o777, pair.owner()), (0o600, "postgres"))
+        check = ["openssl", "verify", "-CAfile", etc / "ca/ca.crt", "-purpose", "sslserver",
+                 "-verify_hostname", "localhost", pair]  # fmt: skip
+        verified = subprocess.run(check, capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
 
     def test_a_doctor_looks_as_the_servers_user(self):
         site = self.site

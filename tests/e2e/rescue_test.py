@@ -1,7 +1,10 @@
 """Who becomes administrator by a server's config and machine (docs/security.md): the config makes one in a
 database without users only; `hai-server rescue` makes one where nobody is any more, with all servers stopped."""
 
+import hashlib
 import json
+import os
+import pwd
 import subprocess
 import unittest
 
@@ -36,6 +39,19 @@ class RescueTest(ServersTest):
             capture_output=True, text=True, timeout=60,
         )  # fmt: skip
 
+    def audited(self, token, call="rescue"):
+        """Entries of the audit log about this call, oldest first."""
+        status, _, text = self.cluster.servers[0].get(
+            f"/api/v1/audit?call={call}", headers={"Authorization": f"Bearer {token}"}
+        )
+        self.assertEqual(status, 200, text)
+        return json.loads(text)["entries"][::-1]
+
+    def verify(self, server):
+        words = [programs() / "hai-server", "--config", server.config, "verify", "-q"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done)
+
     def test_who_can_write_the_config_comes_in_only_by_the_database(self):
         cluster, server = self.cluster, self.cluster.servers[0]
         text = server.config.read_text()
@@ -56,6 +72,18 @@ class RescueTest(ServersTest):
         self.assertEqual(said.stdout, "")
         self.assertIn("stop hai-server on all its machines first", said.stderr)
         self.assertEqual(cluster.database.sql("SELECT count(*) FROM app_user"), users)
+        # The audit log that the leader goes on writing has it, too.
+        refused = self.audited(TOKEN)[-1]
+        self.assertEqual(
+            [refused[key] for key in ("user", "address", "target", "result")],
+            ["", "local", "user/mallory", "failed_precondition"],
+        )
+        self.assertIn("stop hai-server on all its machines first", refused["text"])
+        eventually(
+            "its next entry",
+            lambda: any(e["seq"] > refused["seq"] for e in self.audited(TOKEN, "ListAudit")),
+        )
+        self.verify(server)
         # The way back in, for who has the database.
         server.kill()
         said = self.rescue(server, "no name")
@@ -67,6 +95,16 @@ class RescueTest(ServersTest):
         status, who = self.whoami(said.stdout.strip())
         self.assertEqual((status, who["user"], who["role"]), (200, "zoe", "admin"), who)
         self.assertEqual(self.whoami(TOKEN)[0], 200, "who was there stays")
+        entries = self.audited(said.stdout.strip())
+        self.assertEqual(
+            [entry["result"] for entry in entries], ["failed_precondition", "invalid_argument", "ok"]
+        )
+        made = entries[-1]
+        token = hashlib.sha256(said.stdout.strip().encode()).hexdigest()[:12]
+        self.assertEqual(made["target"], f"user/zoe, token/{token}")
+        runner = pwd.getpwuid(os.geteuid()).pw_name
+        self.assertEqual(made["text"], f"administrator; run by the Unix user {runner}")
+        self.verify(server)
 
 
 if __name__ == "__main__":

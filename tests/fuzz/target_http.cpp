@@ -1,7 +1,8 @@
 // All that comes over one connection of HTTP, from the first byte to the operation: the session and
-// its parser, the routes, queries and bodies. The answer is HTTP, and never the server's own
-// failure; there is none only where the client hung up before he had asked. "TOKEN" in an input
-// stands for an administrator's token, "USER" for a user's.
+// its parser, the routes, queries and bodies, and the frames of a WebSocket, where the client asks
+// for one. The answer is HTTP, and never the server's own failure; there is none only where the
+// client hung up before he had asked. "TOKEN" in an input stands for an administrator's token,
+// "USER" for a user's.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -28,12 +29,20 @@ void put_in(std::string& text, std::string_view word, std::string_view value) {
   }
 }
 
+// Where the first head ends that asks for a WebSocket: frames follow it, and wait for the answer.
+// Else the end.
+size_t end_of_first(const std::string& text) {
+  const size_t end = text.find("\r\n\r\n");
+  const bool is_for_socket = text.substr(0, end).find("websocket") != std::string::npos;
+  return is_for_socket && end != std::string::npos ? end + 4 : text.size();
+}
+
 // The client's end: says all it has to say at once, and that nothing follows.
 class Client {
  public:
-  Client(int fd, const std::string& text) : fd_(fd) {
-    (void)!::send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    ::shutdown(fd_, SHUT_WR);
+  Client(int fd, const std::string& text) : fd_(fd), frames_(text.substr(end_of_first(text))) {
+    send(text.substr(0, end_of_first(text)));
+    if (frames_.empty()) ::shutdown(fd_, SHUT_WR);
   }
   ~Client() { ::close(fd_); }
   Client(const Client&) = delete;
@@ -49,12 +58,21 @@ class Client {
       has_come = true;
       if (answer_.size() < 64) answer_.append(buffer, static_cast<size_t>(n));
     }
+    if (has_come && !frames_.empty()) {
+      send(std::exchange(frames_, ""));
+      ::shutdown(fd_, SHUT_WR);
+    }
     return has_come;
   }
   const std::string& answer() const { return answer_; }
 
  private:
+  void send(const std::string& text) {
+    (void)!::send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
   const int fd_;
+  std::string frames_;  // to be said after the first answer
   std::string answer_;
 };
 
@@ -84,7 +102,9 @@ void judge_answer(const std::string& answer, bool is_owed) {
   if (answer.empty()) return;
   if (!answer.starts_with("HTTP/1.")) broken("the answer is no HTTP: " + answer.substr(0, 60));
   const int status = std::atoi(answer.substr(9, 3).c_str());
-  if (status < 200 || status == 500 || status == 502) broken("answered " + answer.substr(0, 60));
+  const bool is_socket = status == 101;
+  if ((status < 200 && !is_socket) || status == 500 || status == 502)
+    broken("answered " + answer.substr(0, 60));
 }
 
 void run(std::string text) {
@@ -104,7 +124,7 @@ void run(std::string text) {
   bool is_over = false;
   // The context outlives the session, whoever owns it.
   const std::shared_ptr<boost::asio::io_context> context(&server.context(), [](void*) {});
-  auto session = HttpSession::make(context, std::move(socket), nullptr, limits, handler,
+  auto session = HttpSession::make(context, std::move(socket), {}, limits, handler,
                                    {.known = [](HttpSession*, const std::string&) {},
                                     .ended = [&](HttpSession*) { is_over = true; }});
   session->start();

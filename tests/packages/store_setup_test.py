@@ -72,7 +72,7 @@ class StoreSetupTest(unittest.TestCase):
             environment = re.sub("_PASSWORD=.*", "_PASSWORD=", found["etc/patroni_env.conf"])
             self.assertEqual(environment, by_hand(name, "patroni_env.conf"))
             self.assertIn("hosts: [10.9.0.1:2379, 10.9.0.2:2379, 10.9.0.3:2379]", found["etc/patroni/config.yml"])
-            self.assertIn("- host hai hai 10.9.0.0/24 scram-sha-256", found["etc/patroni/config.yml"])
+            self.assertIn("- hostssl hai hai 10.9.0.0/24 scram-sha-256", found["etc/patroni/config.yml"])
             self.assertNotIn("192.0.2.", re.sub("(?m)^#.*", "", "".join(found.values())))
             self.assertEqual(found["etc/pgbackrest.conf"], (TEMPLATES / "pgbackrest.conf").read_text())
             modes = {path: (self.root / name / path).stat().st_mode & 0o777 for path in found}

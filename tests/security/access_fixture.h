@@ -102,11 +102,6 @@ inline Outcome expected(const MethodDescriptor& call, const Who& who, TokenScope
   return found != may.end() && found->second ? Outcome::let_in : Outcome::denied;
 }
 
-// A token makes none of more than its own scope, and its example asks for all.
-inline bool is_of_other_scope(const MethodDescriptor& call, TokenScope scope) {
-  return call.name() == "CreateToken" && scope != TokenScope::read && scope != TokenScope::admin;
-}
-
 // ---- what is asked ------------------------------------------------------------------------------
 
 // The request as REST has it; {id} stands for the job of ann, {token} for a token of who asks.

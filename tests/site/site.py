@@ -81,7 +81,8 @@ class Site(Machines):
 
     def rows(self, query):
         hosts = ",".join(self.network.address(name) for name in STORES)
-        words = f"host={hosts} dbname=hai user=hai password={self.password} target_session_attrs=read-write"
+        words = f"host={hosts} dbname=hai user=hai password={self.password}"
+        words += " target_session_attrs=read-write sslmode=require"
         done = subprocess.run(
             ["psql", words, "-AtX", "-F", "\t", "-c", query], check=True, capture_output=True, text=True
         )

@@ -110,8 +110,12 @@ def add_server(site):
         if "is set up. hai-server.service runs." not in said:
             raise AssertionError(f"the further server says {said}")
     expect("the further server", "active", state(site[OTHER], "hai-server"))
-    lines = site.server.says("grep -c '^host hai hai' /etc/postgresql/15/main/pg_hba.conf")
+    lines = site.server.says("grep -c '^hostssl hai hai' /etc/postgresql/15/main/pg_hba.conf")
     expect("PostgreSQL's lines for it", "1", lines)
+    site[OTHER].run("grep -q 'sslmode=verify-full sslrootcert=' /etc/hai/server.yaml")
+    query = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE client_port > 0"
+    ways = f'runuser -u postgres -- psql -Atc "{query}"'
+    wait("the further server speaks TLS with PostgreSQL", lambda: site.server.says(ways).strip() == "t", 30)
     site.join_line = re.search("^ *(hai-agent join .*)$", said, re.M).group(1)
     site.elsewhere = re.search("^ *(hai init - .*)$", said, re.M).group(1)
 

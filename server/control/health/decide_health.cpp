@@ -14,8 +14,6 @@
 namespace hai {
 namespace {
 
-// So many different jobs hit a fault of their own on one node within a day: then it is the node's.
-constexpr size_t kAppFaultJobs = 3;
 constexpr Duration kAppFaultWindow = 24h;
 
 bool is_news(const NodeHealth& health, const CheckResult& check) {
@@ -27,38 +25,36 @@ bool is_news(const NodeHealth& health, const CheckResult& check) {
          !(old.gpus == check.gpus) || !(old.kind() == check.kind());
 }
 
-// Ends the attempts that use what is broken; the others get their notice by the drain.
-void evict(Decision& decision, NodeId id, const CheckResult& fault) {
-  const Node& node = *decision.state().find(id);
+std::set<JobId> jobs_hit(const Node& node, const CheckResult& fault) {
   std::set<JobId> jobs;
   for (const Occupant& occupant : node.occupants) {
     if (fault.gpus.is_empty() || !(fault.gpus & occupant.gpus).is_empty()) {
       jobs.insert(occupant.job);
     }
   }
+  return jobs;
+}
+
+// Ends the attempts that use what is broken; the others get their notice by the drain.
+void evict(Decision& decision, NodeId id, const CheckResult& fault) {
+  const Node& node = *decision.state().find(id);
   const std::string reason = describe(fault, node);
-  for (JobId job : jobs) {
+  for (JobId job : jobs_hit(node, fault)) {
     const Attempt& attempt = *decision.state().find(job)->attempt;
     if (attempt.end) continue;
     end_attempt(decision, job, {AttemptState::failed, 0, reason, true, {id}, false});
   }
 }
 
-// A program's own fault is the node's when it happens to everybody there.
-bool is_everybodys(Decision& decision, const Node& node, const CheckResult& check) {
-  for (const Occupant& occupant : node.occupants) {
-    if (check.gpus.is_empty() || !(check.gpus & occupant.gpus).is_empty()) {
-      const Job& job = *decision.state().find(occupant.job);
-      decision.emit(NodeMarked{node.id, MarkKind::app_fault, check.name, job.id, job.user});
-    }
-  }
-  std::set<JobId> jobs;
-  for (const NodeMark& each : node.health.marks) {
-    if (decision.now() - each.at <= kAppFaultWindow && each.kind == MarkKind::app_fault) {
-      jobs.insert(each.job);
-    }
-  }
-  return jobs.size() >= kAppFaultJobs;
+// A program's own fault is the node's when it happens to everybody there. If several jobs may have
+// caused it, it says nothing: else one person's fault would speak for his neighbours.
+bool is_everybodys(Decision& decision, NodeId id, const CheckResult& check) {
+  const Node& node = *decision.state().find(id);
+  const std::set<JobId> jobs = jobs_hit(node, check);
+  if (jobs.size() != 1) return false;
+  const Job& job = *decision.state().find(*jobs.begin());
+  decision.emit(NodeMarked{id, MarkKind::app_fault, check.name, job.id, job.user});
+  return witnesses_of(node, MarkKind::app_fault, decision.now() - kAppFaultWindow).suffice();
 }
 
 // For its story: with what helps.
@@ -87,16 +83,22 @@ Action action_of(HealthTier tier) {
   }
 }
 
-void act(Decision& decision, NodeId id, const CheckResult& check) {
-  const Node& node = *decision.state().find(id);
-  Action action = action_of(check.tier);
-  if (check.tier == HealthTier::app && is_everybodys(decision, node, check)) {
-    action = action_of(HealthTier::validate);
+// A fault that is everybody's scores nothing: a validation tells whether it is the node's.
+Action action_against(Decision& decision, NodeId id, const CheckResult& check) {
+  if (check.tier != HealthTier::app || !is_everybodys(decision, id, check)) {
+    return action_of(check.tier);
   }
+  Action action = action_of(HealthTier::validate);
+  action.mark.reset();
+  return action;
+}
+
+void act(Decision& decision, NodeId id, const CheckResult& check, const Action& action) {
+  const Node& node = *decision.state().find(id);
   decision.emit(NodeCheckHandled{id, check.name, check.subject, action.answer});
-  if (!action.mark) return;
+  if (action.answer == FaultAnswer::noted) return;
   const std::string reason = describe(check);
-  decision.emit(NodeMarked{id, *action.mark, check.name, {}});
+  if (action.mark) decision.emit(NodeMarked{id, *action.mark, check.name, {}});
   note_node_incident(decision, id, describe_whole(check));
   begin_repair(decision, id, action.drain, reason);
   if (action.evict) evict(decision, id, check);
@@ -147,9 +149,23 @@ void decide_faults(Decision& decision, NodeId id) {
     if (!waits) faults.push_back(check.result);
   }
   for (const CheckResult& fault : faults) {
-    if (fault.tier >= HealthTier::validate && hold_for_mass_fault(decision, id, fault)) continue;
-    act(decision, id, fault);
+    const Action action = action_against(decision, id, fault);
+    const bool takes_out = action.answer != FaultAnswer::noted;
+    if (takes_out && hold_for_mass_fault(decision, id, fault)) continue;
+    act(decision, id, fault, action);
   }
+}
+
+Witnesses witnesses_of(const Node& node, MarkKind kind, UnixTime since) {
+  std::set<JobId> jobs;
+  std::set<std::string> people;
+  for (const NodeMark& mark : node.health.marks) {
+    if (mark.kind == MarkKind::accepted) jobs.clear(), people.clear();
+    if (mark.kind != kind || mark.at < since || mark.at <= node.health.judged_at) continue;
+    jobs.insert(mark.job);
+    if (!mark.user.empty()) people.insert(mark.user);
+  }
+  return {jobs.size(), people.size()};
 }
 
 IncidentId note_node_incident(Decision& decision, NodeId id, const std::string& text) {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 #include "server/control/health/decide_health.h"
 
@@ -11,24 +10,14 @@ namespace hai {
 namespace {
 
 constexpr Duration kLaunchWindow = 1h;
-constexpr size_t kJobsNeeded = 3;
 constexpr size_t kLaunchShare = 20;  // a twentieth of the nodes
-constexpr size_t kPeopleNeeded = 2;  // one may have something that fits only some nodes
 
-// Since it was last judged by a validation.
+// One person may have something that fits only some nodes.
 std::string launch_trouble(const Node& node, UnixTime now) {
-  std::set<JobId> jobs;
-  std::set<std::string> people;
-  for (const NodeMark& mark : node.health.marks) {
-    if (mark.kind == MarkKind::accepted) jobs.clear(), people.clear();
-    if (mark.kind != MarkKind::launch_failed) continue;
-    if (now - mark.at > kLaunchWindow || mark.at <= node.health.judged_at) continue;
-    jobs.insert(mark.job);
-    people.insert(mark.user);
-  }
-  if (jobs.size() < kJobsNeeded || people.size() < kPeopleNeeded) return "";
-  return fmt::format("{} jobs of {} people could not start there, and did elsewhere", jobs.size(),
-                     people.size());
+  const Witnesses there = witnesses_of(node, MarkKind::launch_failed, now - kLaunchWindow);
+  if (!there.suffice()) return "";
+  return fmt::format("{} jobs of {} people could not start there, and did elsewhere", there.jobs,
+                     there.people);
 }
 
 }  // namespace
@@ -38,7 +27,7 @@ void decide_launches(Decision& decision) {
   size_t out = 0;  // for whatever reason
   for (const auto& [id, node] : decision.state().nodes()) {
     out += node.health.repair.step != RepairStep::none ? 1 : 0;
-    if (node.health.marks.size() < kJobsNeeded) continue;
+    if (node.health.marks.empty()) continue;
     if (node.scheduling != Scheduling::open || node.removed_at) continue;
     if (node.health.repair.step != RepairStep::none) continue;
     if (std::string why = launch_trouble(node, decision.now()); !why.empty()) {

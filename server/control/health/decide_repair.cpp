@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "server/control/attempt/attempt_flow.h"
 #include "server/control/attempt/attribution.h"
 #include "server/control/health/decide_health.h"
 #include "server/control/health/decide_validate.h"
 #include "server/control/health/mass_fault.h"
+#include "server/control/node_names.h"
 #include "server/model/lemon_score.h"
 
 namespace hai {
@@ -181,28 +183,59 @@ void advance_service(Decision& decision, NodeId id) {
   set_step(decision, id, RepairStep::validating, "its faults are gone");
 }
 
-// Of this share of the nodes scores may take out at once; one at least.
+// Of this share of the cluster, and of each leaf, scores may take out at once; one at least. Of a
+// leaf, too: what its nodes have in common, as a bad switch, counts against all of them.
 constexpr size_t kLemonShare = 20;  // a twentieth
+
+struct LemonShare {
+  size_t nodes = 0;
+  size_t out = 0;
+  bool is_spent() const { return out >= std::max<size_t>(1, nodes / kLemonShare); }
+  void add(const Node& node) {
+    ++nodes;
+    out += node.health.repair.is_lemon ? 1 : 0;
+  }
+};
+
+using RatedLemon = std::pair<NodeId, LemonScore>;
+
+// Those beyond the share stay.
+std::vector<RatedLemon> bound_lemons(const ClusterState& state,
+                                     const std::vector<RatedLemon>& lemons) {
+  LemonShare cluster;
+  std::map<std::string, LemonShare> leaves;
+  for (const auto& [id, node] : state.nodes()) {
+    if (node.removed_at) continue;
+    cluster.add(node);
+    leaves[leaf_of(node)].add(node);
+  }
+  std::vector<RatedLemon> leaving;
+  for (const RatedLemon& lemon : lemons) {
+    LemonShare& leaf = leaves[leaf_of(*state.find(lemon.first))];
+    if (cluster.is_spent() || leaf.is_spent()) continue;
+    ++cluster.out;
+    ++leaf.out;
+    leaving.push_back(lemon);
+  }
+  return leaving;
+}
 
 void take_out_lemons(Decision& decision) {
   const ClusterState& state = decision.state();
   const int limit = decision.knobs().lemon_score;
   if (limit == 0) return;
-  size_t out = 0;
-  std::vector<std::pair<NodeId, LemonScore>> lemons;
+  std::vector<RatedLemon> lemons;
   for (const auto& [id, node] : state.nodes()) {
-    out += node.health.repair.is_lemon ? 1 : 0;
     if (node.health.marks.size() < 2 || node.health.repair.is_lemon) continue;
     if (node.scheduling != Scheduling::open && node.scheduling_by != kByHealth) continue;
     LemonScore lemon = lemon_score(node.health, decision.now(), lemon_person_max(limit));
     if (lemon.score >= limit) lemons.emplace_back(id, std::move(lemon));
   }
-  const size_t may_leave = std::max<size_t>(1, state.present_nodes() / kLemonShare);
+  if (lemons.empty()) return;
   // The worst go first.
   std::ranges::stable_sort(lemons, std::greater(),
                            [](const auto& each) { return each.second.score; });
-  lemons.resize(std::min(lemons.size(), may_leave - std::min(may_leave, out)));
-  for (const auto& [id, lemon] : lemons) {
+  for (const auto& [id, lemon] : bound_lemons(state, lemons)) {
     const std::string reason =
         fmt::format("fails too often: {} points of {}: {}", lemon.score, limit, lemon.explanation);
     note_node_incident(decision, id, reason);

@@ -77,7 +77,10 @@ void judge_rest_anew(Decision& decision, const Incident& incident) {
   }
   if (2 * held.size() > incident.nodes.size()) return;
   for (const auto& [id, check] : rest) {
-    decision.emit(NodeCheckHandled{id, check.name, check.subject, FaultAnswer::none});
+    // A program's fault that so many have had at once was the program's.
+    const bool is_programs = check.tier < HealthTier::validate;
+    decision.emit(NodeCheckHandled{id, check.name, check.subject,
+                                   is_programs ? FaultAnswer::noted : FaultAnswer::none});
   }
 }
 

@@ -44,6 +44,7 @@ class Machine:
         self.run_folder = self.root / "run"
         self.config = self.root / "patroni.yml"
         self.pgbackrest = self.root / "pgbackrest.conf"
+        self.certificate = self.root / "tls.pem"  # and its key
         self.environment = {}
 
     def template(self, name):
@@ -72,6 +73,9 @@ class Machine:
             .replace("/var/lib/etcd", str(self.root / "etcd"))
             .replace("/var/log/postgresql", str(self.root / "log"))
             .replace("/mnt/backup/pgbackrest", str(self.store.repository))
+            # Debian's key is for a group of postgres that processes here are not in.
+            .replace("/etc/ssl/certs/ssl-cert-snakeoil.pem", str(self.certificate))
+            .replace("/etc/ssl/private/ssl-cert-snakeoil.key", str(self.certificate))
             # The watchdog would be that of the machine that tests.
             .replace("mode: automatic", "mode: 'off'")
         )
@@ -81,6 +85,7 @@ class Machine:
         for folder in ("", "lib", "lib/15", "run", "etcd", "log", "lock"):
             (self.root / folder).mkdir(mode=0o755)
             os.chown(self.root / folder, owner.pw_uid, owner.pw_gid)
+        self.make_certificate(owner)
         self.config.write_text(self.template("patroni.yml"))
         self.pgbackrest.write_text(self.template("pgbackrest.conf"))
         shared = {
@@ -94,6 +99,17 @@ class Machine:
         self.environment = {**shared, **self.variables("patroni_env.conf"), **self.store.passwords}
         self.etcd = self.daemon("etcd", {**shared, **self.variables("etcd.default")}, ["etcd"])
         self.patroni = self.daemon("patroni", self.environment, ["patroni", self.config])
+
+    def make_certificate(self, owner):
+        key, certificate = (self.root / f"tls.{kind}" for kind in ("key", "crt"))
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-noenc", "-days", "2", "-subj",
+             f"/CN={self.name}", "-keyout", key, "-out", certificate],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        self.certificate.touch(mode=0o600)
+        self.certificate.write_text(key.read_text() + certificate.read_text())
+        os.chown(self.certificate, owner.pw_uid, owner.pw_gid)
 
     def variables(self, name):
         lines = self.template(name).splitlines()
@@ -192,7 +208,7 @@ class HaStore:
         hosts = ",".join(machine.address for machine in self.machines.values())
         return (
             f"host={hosts} dbname=hai user=hai passfile={self.passfile}"
-            " target_session_attrs=read-write"
+            " target_session_attrs=read-write sslmode=require"
         )
 
     def create(self):

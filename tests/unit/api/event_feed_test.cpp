@@ -18,7 +18,7 @@ std::vector<Event> holds(int64_t first, int count, size_t reason_bytes) {
 
 TEST(EventFeed, KeepsSoManyEventsAndSoManyBytes) {
   const ClusterState state;
-  EventFeed feed(10, 5'000);
+  EventFeed feed(10, 5'000 + 5 * sizeof(Event));
   feed.durable(holds(1, 20, 10), state);
   EXPECT_EQ(feed.before_first(), 10);
   feed.durable(holds(21, 20, 1'000), state);
@@ -33,9 +33,17 @@ TEST(EventFeed, KeepsSoManyEventsAndSoManyBytes) {
   EXPECT_EQ(feed.before_first(), 51);
 }
 
+// Many small ones take more than their texts.
+TEST(EventFeed, CountsWhatEventsTakeBesideTheirTexts) {
+  const ClusterState state;
+  EventFeed feed(1'000, 20 * sizeof(Event));
+  feed.durable(holds(1, 100, 0), state);
+  EXPECT_GT(feed.before_first(), 79);
+}
+
 TEST(EventFeed, HasNoGapAfterAChangeOfLeader) {
   const ClusterState state;
-  EventFeed feed(10, 5'000);
+  EventFeed feed(10, 5'000 + 5 * sizeof(Event));
   feed.durable(holds(1, 5, 900), state);
   feed.durable(holds(9, 5, 900), state);
   EXPECT_EQ(feed.before_first(), 8);

@@ -81,6 +81,17 @@ TEST(FairOrder, WhoComesAgainWhileHeIsServedIsInLineOnce) {
 }
 
 // Whoever has waited all the time has had what others had, but for one piece of work of each.
+TEST(FairOrder, ForgetsWhoHasLeftWhileOthersWait) {
+  Order order;
+  order.push("flood", "f");
+  for (int i = 0; i < 20'000; ++i) {
+    order.push("flood", "f");
+    order.push("guest " + std::to_string(i), "g");
+    EXPECT_EQ(serve(order, 2, [](const auto&) { return 1ms; }).size(), 2u);
+  }
+  EXPECT_LT(order.people(), 3'000u);
+}
+
 TEST(FairOrder, NobodyIsBehindByMoreThanOnePieceOfWork) {
   std::mt19937 random(20'261'125);
   for (int round = 0; round < 50; ++round) {

@@ -6,10 +6,16 @@
 
 #include "common/log.h"
 #include "server/api/account_changes.h"
+#include "server/api/audit_trail.h"
+#include "server/api/caller_board.h"
+#include "tests/support/kept_audit.h"
 #include "tests/unit/control/controller_world.h"
 
 namespace hai::test {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 class UnixGroupsRefreshTest : public ::testing::Test {
  protected:
@@ -19,16 +25,30 @@ class UnixGroupsRefreshTest : public ::testing::Test {
     w.run(1s);
   }
   const User& user(const std::string& name) { return *server->controller.state().find_user(name); }
+  // "target result: detail" of each entry that the server has left of itself.
+  std::vector<std::string> audited() const {
+    std::vector<std::string> lines;
+    for (const AuditEntry& entry : log.entries()) {
+      EXPECT_EQ(entry.call, kUnixGroupsCall);
+      EXPECT_EQ(entry.user + entry.token + entry.address, "") << "nobody has asked for it";
+      lines.push_back(fmt::format("{} {}: {}", entry.target, entry.result, entry.detail));
+    }
+    return lines;
+  }
 
   ControllerWorld w;
   std::unique_ptr<Server> server = w.leader();
   AccountChanges accounts{server->controller};
+  CallerBoard callers{[this] { return server->loop.wall_now(); }};
+  KeptAudit log{server->loop};
+  AuditTrail audit{server->loop, callers, &log, [this] { return server->loop.wall_now(); }};
   std::map<std::string, Result<GroupNames>> directory;
   std::vector<std::string> asked;
   UnixGroupsRefresh refresh{
       {.loop = server->loop,
        .controller = server->controller,
        .accounts = accounts,
+       .audit = audit,
        .config = {.groups = {"proj-*"}, .roles = {.operators = {"hai-ops"}}, .every = 1min},
        .ask = [this](const std::string& name, Done<GroupNames> done) {
          asked.push_back(name);
@@ -56,6 +76,37 @@ TEST_F(UnixGroupsRefreshTest, WhoHasLeftAGroupHasLeftItHere) {
   w.run(1min);
   EXPECT_EQ(user("ann").groups, GroupNames{"by-hand"});
   EXPECT_EQ(user("ann").role, Role::operator_);
+}
+
+TEST_F(UnixGroupsRefreshTest, EachChangeLeavesAnEntryInTheAuditLog) {
+  set({.name = "ann", .role = Role::operator_, .groups = {"by-hand", "proj-a"}});
+  set({.name = "bob", .groups = {"proj-a"}});
+  directory.emplace("ann", GroupNames{"users", "proj-b"});
+  directory.emplace("bob", GroupNames{"proj-a"});
+  directory.emplace("fay", GroupNames{"hai-ops"});
+  refresh.start();
+  w.run(3min);
+  const std::string of_ann = "user/ann ok: role user, joins proj-b, leaves proj-a";
+  EXPECT_THAT(audited(), ElementsAre(of_ann)) << "once, and none of bob, who is as he was";
+  refresh.look_up("fay", true, [] {});
+  w.run(1s);
+  EXPECT_THAT(audited(), ElementsAre(of_ann, "user/fay ok: new user, role operator"));
+  directory.erase("ann");
+  w.run(1min);
+  EXPECT_THAT(audited(), ElementsAre(of_ann, "user/fay ok: new user, role operator",
+                                     "user/ann ok: leaves proj-b"));
+}
+
+// They are not merged as those of strangers are.
+TEST_F(UnixGroupsRefreshTest, EachRefusedChangeLeavesAnEntry) {
+  for (const char* name : {"no name", "no other"}) {
+    directory.emplace(name, GroupNames{"proj-b"});
+    refresh.look_up(name, true, [] {});
+  }
+  w.run(1s);
+  const char* refused = " invalid_argument: new user, joins proj-b; user name: must be";
+  EXPECT_THAT(audited(), ElementsAre(StartsWith(std::string("user/no name") + refused),
+                                     StartsWith(std::string("user/no other") + refused)));
 }
 
 TEST_F(UnixGroupsRefreshTest, WhoHasNoAccountAnyMoreKeepsNoRoleOfTheDirectory) {
@@ -140,6 +191,7 @@ TEST_F(UnixGroupsRefreshTest, NobodyWaitsLongForADirectoryThatDoesNotAnswer) {
       {.loop = server->loop,
        .controller = server->controller,
        .accounts = accounts,
+       .audit = audit,
        .config = {.groups = {"proj-*"}},
        .ask = [&](const std::string&, Done<GroupNames> done) { answer = done; }}};
   int done = 0;

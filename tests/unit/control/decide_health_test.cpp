@@ -116,16 +116,25 @@ TEST(Tier, AFaultThatStandsActsOnceAndOneThatComesAgainActsAgain) {
 TEST(Tier, ProgramsFaultsOfThreeJobsInADayAreTheNodes) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
   CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
-  for (const std::string name : {"a", "b"}) {
-    const JobId job = w.c.run(hai::test::job(name), {"node-1"});
+  for (const std::string user : {"ann", "bob"}) {
+    const JobId job = w.c.run(hai::test::job(user + "s").user(user), {"node-1"});
     w.report("node-1", {fault = again(fault)});
     w.report("node-1", {fault = again(fault)});
     w.c.finish(job, JobState::failed);
-    EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open) << name;
+    EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open) << user;
   }
-  w.c.run(hai::test::job("c"), {"node-1"});
-  w.report("node-1", {again(fault)});
+  const JobId third = w.c.run(hai::test::job("third"), {"node-1"});
+  w.report("node-1", {fault = again(fault)});
   EXPECT_EQ(w.node("node-1").scheduling, Scheduling::cordoned);
+  w.c.finish(third, JobState::failed);
+  w.advance(3s);
+  w.validation_ends("node-1", 0);
+  w.advance(2s);
+  ASSERT_EQ(w.node("node-1").scheduling, Scheduling::open);
+  w.c.run(hai::test::job("fourth"), {"node-1"});
+  w.report("node-1", {again(fault)});
+  EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open) << "the validation has cleared it";
+  EXPECT_EQ(lemon_score(w.node("node-1").health, w.c.now, 1'000).score, 0);
 }
 
 TEST(MassFault, ALeafWithOneFaultIsHeldAndOpensByItself) {

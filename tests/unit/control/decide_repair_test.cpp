@@ -272,6 +272,19 @@ TEST(Ladder, ScoresTakeOutFewNodesAndNoneForOnePerson) {
   EXPECT_TRUE(w.repair("node-3").is_lemon) << "and the worst goes first";
 }
 
+TEST(Ladder, ScoresTakeOutFewNodesOfALeaf) {
+  HealthWorld w(cluster(nodes(20, gpus(8)).leaf("a"), nodes(20, gpus(8)).leaf("b")));
+  for (const auto& [node, faults] :
+       {std::pair("node-1", 6), std::pair("node-2", 5), std::pair("node-21", 4)}) {
+    for (int i = 0; i < faults; ++i)
+      w.c.emit(NodeMarked{w.c.node_id(node), MarkKind::drain, "gpu_xid", {}});
+  }
+  w.advance(3s);
+  EXPECT_TRUE(w.repair("node-1").is_lemon);
+  EXPECT_FALSE(w.repair("node-2").is_lemon) << "its leaf has lost its share";
+  EXPECT_TRUE(w.repair("node-21").is_lemon) << "two of forty may leave";
+}
+
 TEST(Validate, IsForOperatorsAndTellsHowItIs) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
   w.c.add_user("bob");

@@ -111,6 +111,17 @@ TEST(EventHub, IsBoundedInBytesToo) {
   EXPECT_NE(next(hub, slow)->find("event: end"), std::string::npos);
 }
 
+TEST(EventHub, CountsWhatFramesTakeBesideTheirTexts) {
+  EventHubLimits limits = kQuick;
+  limits.frames = 1'000;
+  limits.bytes = 20 * sizeof(EventHub::Frame);
+  EventHub hub(limits);
+  hub.begin(0);
+  const auto slow = hub.add({.sees_people = true}, 0);
+  for (int64_t seq = 1; seq <= 30; ++seq) hub.push({frame(seq)});
+  EXPECT_NE(next(hub, slow)->find("event: end"), std::string::npos);
+}
+
 TEST(EventHub, AGapCutsEverybodyOff) {
   EventHub hub(kQuick);
   hub.begin(5);

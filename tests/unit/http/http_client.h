@@ -8,18 +8,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 namespace hai {
 
-// One connection over loopback.
+// One connection over loopback, whose addresses stand for other machines.
 class HttpClient {
  public:
-  explicit HttpClient(int port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit HttpClient(int port, uint32_t from = INADDR_LOOPBACK)
+      : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
     timeval timeout{.tv_sec = 10};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(from);
+    ::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address));
     address.sin_port = htons(static_cast<uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     is_connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
@@ -37,6 +41,16 @@ class HttpClient {
     }
   }
   void half_close() { ::shutdown(fd_, SHUT_WR); }
+  // Whether anything has come, or the server has closed.
+  bool has_heard() const {
+    char byte;
+    return ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+  }
+  // Waits for that.
+  void hear() const {
+    char byte;
+    ::recv(fd_, &byte, 1, MSG_PEEK);
+  }
   // Until `end` has come, the server closes, or 10 s pass.
   std::string read_until(const std::string& end = "") {
     std::string answer;

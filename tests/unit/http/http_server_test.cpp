@@ -114,6 +114,18 @@ TEST(HttpServer, StrangersMakeRoomForWhoeverComes) {
       << "whoever is known keeps his connection";
 }
 
+TEST(HttpServer, TheAddressWithTheMostStrangersMakesRoom) {
+  HttpLimits limits = knowing_ann();
+  limits.connections = 8;
+  auto server = serve(echo, limits);
+  HttpClient quiet(server->port(), INADDR_LOOPBACK + 1);  // the oldest stranger
+  std::vector<std::unique_ptr<HttpClient>> flood;
+  for (int i = 0; i < 40; ++i) flood.push_back(std::make_unique<HttpClient>(server->port()));
+  EXPECT_EQ(flood[0]->read_until(), "") << "it was cut";
+  quiet.send("GET / HTTP/1.1\r\nHost: t\r\n\r\n");
+  EXPECT_NE(quiet.read_until("\r\n\r\n").find(" 200 "), std::string::npos);
+}
+
 // Known to be somebody, by a request that was answered.
 std::unique_ptr<HttpClient> connected(int port, const std::string& name) {
   auto client = std::make_unique<HttpClient>(port);

@@ -1,6 +1,9 @@
 // The HTTP port over TLS: who is believed, files that change, and those who never shake hands.
 
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include <future>
 
 #include "common/tls/tls_client.h"
 #include "server/http/http_server.h"
@@ -87,6 +90,57 @@ TEST(HttpTls, WhoNeverShakesHandsIsCutOffAndMakesRoom) {
   ASSERT_TRUE(third.is_ok()) << third.status().message();
   EXPECT_NE(ask(*third.value()).find("you asked"), std::string::npos);
   EXPECT_EQ(first.read_until(), "") << "the oldest stranger has made room";
+}
+
+// The first words of a client.
+std::string client_hello() {
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  SSL* ssl = SSL_new(context);
+  SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+  SSL_set_connect_state(ssl);
+  EXPECT_EQ(SSL_do_handshake(ssl), -1) << "it waits for an answer";
+  std::string hello(16'384, '\0');
+  const int size = BIO_read(SSL_get_wbio(ssl), hello.data(), static_cast<int>(hello.size()));
+  EXPECT_GT(size, 0);
+  hello.resize(static_cast<size_t>(std::max(size, 0)));
+  SSL_free(ssl);
+  SSL_CTX_free(context);
+  return hello;
+}
+
+TEST(HttpTls, ManyHandshakesOfOneAddressLetAnothersGoFirst) {
+  constexpr size_t kFlood = 100;
+  TestAuthority ca;
+  std::promise<void> is_busy;
+  std::promise<void> go_on;
+  auto server = HttpServer::start(
+      "127.0.0.1:0", {},
+      [&](const HttpRequest&, HttpRespond respond) {
+        is_busy.set_value();
+        go_on.get_future().wait();
+        respond({});
+      },
+      ca.server("s", {"127.0.0.1"}));
+  ASSERT_TRUE(server.is_ok());
+  auto blocker = dial(*server.value(), ca.ca_text());
+  ASSERT_TRUE(blocker.is_ok());
+  ASSERT_TRUE(blocker.value()->send("GET / HTTP/1.0\r\n\r\n").is_ok());
+  is_busy.get_future().wait();
+  // All of them are there when the server's thread turns to them.
+  const std::string hello = client_hello();
+  std::vector<std::unique_ptr<HttpClient>> flood;
+  for (size_t i = 0; i < kFlood; ++i) {
+    flood.push_back(std::make_unique<HttpClient>(server.value()->port()));
+    flood.back()->send(hello);
+  }
+  HttpClient other(server.value()->port(), INADDR_LOOPBACK + 1);
+  other.send(hello);
+  go_on.set_value();
+  other.hear();
+  const auto answered =
+      std::count_if(flood.begin(), flood.end(), [](const auto& one) { return one->has_heard(); });
+  EXPECT_TRUE(other.has_heard());
+  EXPECT_LT(static_cast<size_t>(answered), kFlood * 3 / 4);
 }
 
 TEST(HttpTls, FilesThatAreNoGoodStopTheStart) {

@@ -2,55 +2,16 @@
 
 #include "server/http/web_shell.h"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/websocket.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/http/http_client.h"
+#include "tests/unit/rpc/shell_browser.h"
 #include "tests/unit/rpc/shells_fixture.h"
 
 namespace hai {
 namespace {
 
-namespace websocket = boost::beast::websocket;
 using nlohmann::json;
-
-// A client of WebSockets that waits for each thing it does.
-class Browser {
- public:
-  Browser(int port, const std::string& job, const std::string& token = LiveServer::kAdminToken) {
-    socket_.next_layer().connect(
-        {boost::asio::ip::address_v4::loopback(), static_cast<uint16_t>(port)});
-    socket_.set_option(
-        websocket::stream_base::decorator([&token](websocket::request_type& request) {
-          request.set("Authorization", "Bearer " + token);
-        }));
-    socket_.handshake("hai", "/api/v1/jobs/" + job + "/shell");
-  }
-  void say(const json& words) { write(words.dump(), true); }
-  void type(const std::string& bytes) { write(bytes, false); }
-  // The next message; "" = the connection has ended.
-  std::string hear() {
-    boost::beast::flat_buffer buffer;
-    boost::beast::error_code error;
-    socket_.read(buffer, error);
-    return error ? "" : boost::beast::buffers_to_string(buffer.data());
-  }
-  bool is_spoken_to() { return socket_.next_layer().available() > 0; }
-  void leave() { socket_.next_layer().close(); }
-
- private:
-  void write(const std::string& bytes, bool is_text) {
-    socket_.text(is_text);
-    boost::beast::error_code ignored;
-    socket_.write(boost::asio::buffer(bytes), ignored);
-  }
-
-  boost::asio::io_context context_;
-  websocket::stream<boost::asio::ip::tcp::socket> socket_{context_};
-};
 
 class WebShells : public ShellsOfServer {
  protected:
@@ -69,7 +30,7 @@ class WebShells : public ShellsOfServer {
 };
 
 TEST_F(WebShells, CarryWhatIsTypedAndWhatComesOfIt) {
-  Browser ann(server_.http_port(), "train");
+  ShellBrowser ann(server_.http_port(), "train", LiveServer::kAdminToken);
   ann.say(opening());
   const auto node = agent(ticket());
   const ShellRequest asked = server_.asked_shells().back();
@@ -91,7 +52,7 @@ TEST_F(WebShells, CarryWhatIsTypedAndWhatComesOfIt) {
 }
 
 TEST_F(WebShells, EndWithEitherSideAndSayWhy) {
-  Browser ann(server_.http_port(), "train");
+  ShellBrowser ann(server_.http_port(), "train", LiveServer::kAdminToken);
   ann.say(opening());
   const auto node = agent(ticket());
   node->say(started());
@@ -101,7 +62,7 @@ TEST_F(WebShells, EndWithEitherSideAndSayWhy) {
   EXPECT_EQ(last["error"]["code"], "unavailable");
   EXPECT_EQ(ann.hear(), "");
 
-  Browser bob(server_.http_port(), "train");
+  ShellBrowser bob(server_.http_port(), "train", LiveServer::kAdminToken);
   bob.say(opening());
   const auto again = agent(ticket(2));
   again->say(started());
@@ -111,7 +72,7 @@ TEST_F(WebShells, EndWithEitherSideAndSayWhy) {
 }
 
 TEST_F(WebShells, SendNoMoreThanIsShown) {
-  Browser ann(server_.http_port(), "train");
+  ShellBrowser ann(server_.http_port(), "train", LiveServer::kAdminToken);
   ann.say(opening());
   const auto node = agent(ticket());
   node->say(started());
@@ -138,7 +99,7 @@ TEST_F(WebShells, SendNoMoreThanIsShown) {
 // Also in pieces that are nothing each: what is kept of them is something.
 TEST_F(WebShells, EndWhereTooMuchIsTypedThatNobodyReads) {
   for (const size_t piece : {size_t{0}, size_t{32} << 10}) {
-    Browser ann(server_.http_port(), "train");
+    ShellBrowser ann(server_.http_port(), "train", LiveServer::kAdminToken);
     ann.say(opening());
     const auto node = agent(ticket(piece == 0 ? 1 : 2));
     node->say(started());
@@ -169,13 +130,13 @@ TEST_F(WebShells, RefuseWhatIsNoMessage) {
   for (const json& words : {json{{"size", {{"rows", 1}, {"columns", 1}}}}, json{1, 2}, json("x"),
                             json{{"open", {{"rank", "zero"}}}}, json{{"open", {{"argv", "cat"}}}},
                             json{{"open", {{"rank", 7}}}}, json{{"open", {{"rows", -1}}}}}) {
-    Browser ann(server_.http_port(), "train");
+    ShellBrowser ann(server_.http_port(), "train", LiveServer::kAdminToken);
     ann.say(words);
     const json last = json::parse(ann.hear());
     EXPECT_TRUE(last.contains("error")) << words;
     EXPECT_EQ(ann.hear(), "");
   }
-  Browser ann(server_.http_port(), "train");
+  ShellBrowser ann(server_.http_port(), "train", LiveServer::kAdminToken);
   ann.type(std::string(HttpSocket::kMessageBytesMax + 1, 'x'));
   EXPECT_EQ(ann.hear(), "") << "too long";
   EXPECT_TRUE(server_.asked_shells().empty());

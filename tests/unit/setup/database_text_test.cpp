@@ -108,6 +108,30 @@ TEST(Conninfo, NamesItsPassfile) {
   EXPECT_EQ(passfile_of("host=a"), "");
 }
 
+TEST(Conninfo, NamesTheCaOfItsDatabase) {
+  EXPECT_EQ(root_certificate_of("host=a sslrootcert='/a b/ca.crt'"), "/a b/ca.crt");
+  for (const char* text : {"host=a", "host=a sslrootcert=system"}) {
+    EXPECT_EQ(root_certificate_of(text), "") << text;
+  }
+}
+
+TEST(Conninfo, MustNotLetOthersReadWhatIsSaid) {
+  for (const char* text : {"dbname=hai", "host=/run/postgresql sslmode=disable", "host=127.0.0.1",
+                           "host=db sslmode=require", "host=a,b sslmode=verify-ca",
+                           "postgresql://db/hai?sslmode=verify-full"}) {
+    EXPECT_FALSE(fault_of_transport(text).has_value()) << text;
+    EXPECT_EQ(judge_transport(text).verdict, Verdict::ok) << text;
+  }
+  for (const char* text :
+       {"host=db", "host=/run,db sslmode=prefer", "hostaddr=10.0.0.1 sslmode=allow",
+        "host=db sslmode=disable", "postgresql://hai@db/hai"}) {
+    ASSERT_TRUE(fault_of_transport(text).has_value()) << text;
+    EXPECT_THAT(fault_of_transport(text)->remedy, HasSubstr("sslmode=require")) << text;
+    EXPECT_EQ(judge_transport(text).verdict, Verdict::warn) << text;
+  }
+  EXPECT_THAT(fault_of_transport("host=db sslmode=prefer")->found, HasSubstr("sslmode=prefer:"));
+}
+
 TEST(Conninfo, WhetherOthersReachIt) {
   for (const char* text : {"dbname=hai", "host=/run/postgresql", "host=localhost", "host=127.0.0.1",
                            "postgresql:///hai", "postgresql://[::1]/hai"}) {

@@ -14,6 +14,7 @@
 #include "server/setup/setup_files.h"
 #include "server/setup/share_database.h"
 #include "server/setup/sign_in.h"
+#include "server/store/conninfo.h"
 
 namespace hai {
 namespace {
@@ -236,7 +237,7 @@ TEST_F(FirstFilesTest, GoAgainUnlessTheyAreKept) {
     std::vector<std::string> said;
     {
       FirstFiles first(plan_);
-      ASSERT_TRUE(first.bring_passfile().is_ok());
+      ASSERT_TRUE(first.bring_database_files().is_ok());
       ASSERT_TRUE(first.bring_id(said).is_ok());
       EXPECT_EQ(read_whole_file(passfile()).value(), "*:*:*:hai:new\n");
       EXPECT_EQ(read_whole_file(plan_.folder + "/cluster.id").value(), "00ff\n");
@@ -249,12 +250,41 @@ TEST_F(FirstFilesTest, GoAgainUnlessTheyAreKept) {
   {
     FirstFiles first(plan_);
     std::vector<std::string> said;
-    EXPECT_TRUE(first.bring_passfile().is_ok());
+    EXPECT_TRUE(first.bring_database_files().is_ok());
     EXPECT_TRUE(first.bring_id(said).is_ok());
     EXPECT_TRUE(said.empty());
   }
   EXPECT_TRUE(is_file(passfile()));
   EXPECT_TRUE(is_file(plan_.folder + "/cluster.id"));
+}
+
+// Without it the database could not be asked: it would not be believed.
+TEST_F(FirstFilesTest, BringTheCaOfTheDatabase) {
+  const std::string ca = plan_.folder + "/ca/ca.crt";
+  plan_.config.conninfo += " sslmode=verify-full sslrootcert=" + ca;
+  plan_.files[ca] = "certificate";
+  for (const bool is_kept : {false, true}) {
+    FirstFiles first(plan_);
+    ASSERT_TRUE(first.bring_database_files().is_ok());
+    EXPECT_EQ(read_whole_file(ca).value(), "certificate");
+    EXPECT_EQ(std::filesystem::status(ca).permissions(), std::filesystem::perms(0644));
+    EXPECT_TRUE(is_file(passfile()));
+    if (is_kept) first.keep();
+  }
+  EXPECT_TRUE(is_file(ca));
+  ASSERT_TRUE(replace_file(ca, "another", 0644).is_ok());
+  EXPECT_EQ(FirstFiles(plan_).bring_database_files().code(), Code::already_exists);
+}
+
+TEST_F(FirstFilesTest, TakeAwayTheFoldersThatTheyHaveMade) {
+  const std::string ca = plan_.folder + "/ca/ca.crt";
+  plan_.config.conninfo += " sslmode=verify-full sslrootcert=" + ca;
+  plan_.files[ca] = "certificate";
+  {
+    FirstFiles first(plan_);
+    ASSERT_TRUE(first.bring_database_files().is_ok());
+  }
+  EXPECT_FALSE(is_file(plan_.folder));
 }
 
 // A setup was stopped by Ctrl-C, and is run again with the right password: the database would be
@@ -264,7 +294,7 @@ TEST_F(FirstFilesTest, APassfileWithAnotherPasswordIsNamed) {
   ASSERT_TRUE(replace_file(passfile(), "*:*:*:hai:old\n", 0600).is_ok());
   {
     FirstFiles first(plan_);
-    const Status status = first.bring_passfile();
+    const Status status = first.bring_database_files();
     EXPECT_EQ(status.code(), Code::already_exists);
     EXPECT_EQ(std::string(status.message()),
               passfile() + " is there already and is another one: move it away first");
@@ -272,16 +302,32 @@ TEST_F(FirstFilesTest, APassfileWithAnotherPasswordIsNamed) {
   EXPECT_EQ(read_whole_file(passfile()).value(), "*:*:*:hai:old\n");
 }
 
+// libpq would not speak TLS where it may not look for a client's certificate.
+TEST(UnixUser, LeavesAHomeThatIsClosedToIt) {
+  const char* own = ::getenv("HOME");
+  const std::string home = own == nullptr ? "/" : own;
+  ::setenv("HOME", "/nowhere", 1);
+  leave_closed_home();
+  EXPECT_EQ(::getenv("HOME"), nullptr);
+  ::setenv("HOME", "/", 1);
+  leave_closed_home();
+  EXPECT_STREQ(::getenv("HOME"), "/");
+  ::setenv("HOME", home.c_str(), 1);
+}
+
 TEST(FurtherServer, IsInstalledAndGivenTheBundle) {
   SetupOptions options;
   options.add_server = "root@server-2";
-  EXPECT_TRUE(further_server_script(options).ends_with(" --names server-2"));
+  EXPECT_TRUE(further_server_script(options, "").ends_with(" --names server-2"));
   options.names = {"server-2", "192.0.2.12"};
-  const std::string script = further_server_script(options);
-  EXPECT_THAT(script, HasSubstr("apt-get install -y hai-server hai-web hai-cli; } < /dev/null"));
+  const std::string script = further_server_script(options, "1.2+git3~rc1");
+  EXPECT_THAT(script, HasSubstr("apt-get install -y --no-install-recommends "
+                                "hai-server=1.2+git3~rc1 hai-web=1.2+git3~rc1 "
+                                "hai-cli=1.2+git3~rc1; "));
+  EXPECT_THAT(further_server_script(options, ""), HasSubstr(" hai-server hai-web hai-cli; "));
   EXPECT_TRUE(script.ends_with("exec hai-server setup --bundle - --names server-2,192.0.2.12"));
   options.starts = false;
-  EXPECT_TRUE(further_server_script(options).ends_with("192.0.2.12 --no-start"));
+  EXPECT_TRUE(further_server_script(options, "").ends_with("192.0.2.12 --no-start"));
 }
 
 TEST(FurtherServer, IsNamedByItsHost) {
@@ -300,14 +346,38 @@ TEST(SharedDatabase, LetsOneAddressIn) {
   const Result<LocalDatabase> database =
       local_database_of("host=/var/run/postgresql dbname=hai user=own");
   ASSERT_TRUE(database.is_ok());
-  EXPECT_EQ(hba_line(database.value(), "192.0.2.12"), "host hai own 192.0.2.12/32 scram-sha-256");
-  EXPECT_EQ(hba_line(database.value(), "fd00::1"), "host hai own fd00::1/128 scram-sha-256");
+  EXPECT_EQ(hba_line(database.value(), "192.0.2.12"),
+            "hostssl hai own 192.0.2.12/32 scram-sha-256");
+  EXPECT_EQ(hba_line(database.value(), "fd00::1"), "hostssl hai own fd00::1/128 scram-sha-256");
   for (const char* other : {"host=localhost dbname=hai user=hai", "host=/run user=hai", "x"}) {
     EXPECT_FALSE(local_database_of(other).is_ok()) << other;
   }
 }
 
 const LocalDatabase kDatabase{.socket = "/run", .role = "own", .name = "hai"};
+
+TEST(SharedDatabase, IsReachedByTlsAndProvesWhoItIs) {
+  const std::string passfile = "/etc/hai/pgpass";
+  const std::string proved =
+      further_conninfo(kDatabase, {"db.example", "5432"}, passfile, "/etc/my ca/ca.crt");
+  std::map<std::string, std::string> words = parse_conninfo(proved).value();
+  EXPECT_EQ(words["sslmode"], "verify-full");
+  EXPECT_EQ(words["sslrootcert"], "/etc/my ca/ca.crt");
+  EXPECT_EQ(words["host"], "db.example");
+  EXPECT_EQ(words["passfile"], passfile);
+  EXPECT_FALSE(words.contains("port"));
+  words = parse_conninfo(further_conninfo(kDatabase, {"fd00::1", "5433"}, passfile, "")).value();
+  EXPECT_EQ(words["sslmode"], "require");
+  EXPECT_EQ(words["port"], "5433");
+}
+
+// What a site has given its PostgreSQL stays.
+TEST(SharedDatabase, TakesTheCertificateOfNoSiteAway) {
+  EXPECT_TRUE(is_spare_certificate("/etc/ssl/certs/ssl-cert-snakeoil.pem"));
+  EXPECT_TRUE(is_spare_certificate("hai.pem"));
+  EXPECT_FALSE(is_spare_certificate("/etc/ssl/site.pem"));
+  EXPECT_FALSE(is_spare_certificate("server.crt"));
+}
 
 TEST(SharedDatabase, FindsItsPasswordInAPassfile) {
   const auto password = [](const std::string& text) { return password_in(text, kDatabase, "db"); };

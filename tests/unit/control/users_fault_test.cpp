@@ -1,0 +1,96 @@
+// Faults that users can make: they are answered, and take no node from the others.
+
+#include "server/control/health/decide_health.h"
+#include "server/model/lemon_score.h"
+#include "tests/unit/control/health_world.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using T = HealthTier;
+
+TEST(UsersFault, OfOnePersonsProgramsNeverTakesANodeOut) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  CheckResult fault = failing("oom_kill", T::app);
+  for (int i = 0; i < 10; ++i) {
+    const JobId id = w.c.run(job(fmt::format("j{}", i)), {"node-1"});
+    w.report("node-1", {fault = again(fault)});
+    w.c.finish(id, JobState::failed);
+    EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open) << i;
+  }
+  EXPECT_EQ(w.repair("node-1").step, RepairStep::none);
+  EXPECT_EQ(lemon_score(w.node("node-1").health, w.c.now, 1'000).score, 0);
+}
+
+TEST(UsersFault, DoesNotSpeakForNeighboursOnTheNode) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  w.c.run(job("culprit").gpus(2), {"node-1"}, {0x03});
+  w.c.run(job("bobs").gpus(2).user("bob"), {"node-1"}, {0x0c});
+  w.c.run(job("eves").gpus(2).user("eve"), {"node-1"}, {0x30});
+  w.report("node-1", {failing("oom_kill", T::app)});
+  EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open);
+  EXPECT_THAT(w.marks("node-1"), IsEmpty());
+  w.report("node-1", {failing("gpu_xid", T::app, "gpu 2", {1 << 2})});
+  EXPECT_THAT(w.marks("node-1"), ElementsAre("app_fault gpu_xid"));
+  EXPECT_EQ(w.node("node-1").health.marks[0].user, "bob") << "the GPU tells whose it was";
+}
+
+// A gang that has the same fault everywhere, where others had one before.
+TEST(UsersFault, OfManyNodesAtOnceIsHeldAndOpensByItself) {
+  const std::vector<std::string> names{"node-1", "node-2", "node-3", "node-4"};
+  HealthWorld w(cluster(nodes(4, gpus(8))));
+  CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
+  for (const std::string user : {"ann", "bob"}) {
+    fault = again(fault);
+    for (const std::string& name : names) {
+      const JobId id = w.c.run(job(user + name).user(user), {name});
+      w.report(name, {fault});
+      w.c.finish(id, JobState::failed);
+    }
+    w.c.advance(2min);
+  }
+  const JobId gang = w.c.run(job("gang").nodes(4), names);
+  for (const std::string& name : names) w.report(name, {again(fault)});
+  EXPECT_EQ(w.repair("node-2").step, RepairStep::emptying);
+  for (const std::string name : {"node-3", "node-4"}) {
+    EXPECT_EQ(w.repair(name).step, RepairStep::none) << name;
+    EXPECT_EQ(w.node(name).health.find("gpu_xid", "gpu 3")->done, FaultAnswer::hold) << name;
+  }
+  EXPECT_THAT(w.incidents(kMassFault), ElementsAre("gpu_xid@leaf A/leaf-1"));
+  for (const std::string name : {"node-1", "node-3"}) w.report(name, {});
+  w.advance(3s);
+  EXPECT_EQ(w.node("node-3").scheduling, Scheduling::open);
+  EXPECT_EQ(w.node("node-4").scheduling, Scheduling::open) << "it was the program's";
+  EXPECT_THAT(w.incidents(kMassFault), IsEmpty());
+  EXPECT_FALSE(w.c.attempt(gang).end);
+}
+
+TEST(UsersFault, AFullDiskTakesItsNodeOutAndIsNoLemons) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  CheckResult full = failing("disk_space", T::drain, "/");
+  for (int i = 0; i < w.c.knobs.lemon_score; ++i) w.report("node-1", {full = again(full)});
+  EXPECT_EQ(w.node("node-1").scheduling, Scheduling::drained);
+  w.advance(3s);
+  EXPECT_EQ(w.repair("node-1").step, RepairStep::repairing);
+  EXPECT_FALSE(w.repair("node-1").is_lemon);
+  EXPECT_EQ(lemon_score(w.node("node-1").health, w.c.now, 1'000).score, 0);
+  EXPECT_EQ(lemon_score(w.node("node-1").health, w.c.now, 1'000).explanation, "");
+}
+
+TEST(UsersFault, OfTheMachineScoresWhateverChecksOfTheSameTierDoNot) {
+  const UnixTime now = unix_micros(0) + 24h;
+  const auto score = [&](const char* check) {
+    NodeHealth health;
+    health.marks = {{now, MarkKind::drain, check, {}, ""}};
+    return lemon_score(health, now, 1'000).score;
+  };
+  EXPECT_EQ(score("disk_space"), 0);
+  EXPECT_EQ(score("gpu_stray_process"), 0);
+  EXPECT_EQ(score("filesystem_error"), 3) << "a disk that became read-only is not forgiven";
+  EXPECT_EQ(score("disk_error"), 3);
+}
+
+}  // namespace
+}  // namespace hai::test
