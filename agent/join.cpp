@@ -9,9 +9,12 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <random>
 #include <thread>
 
 #include "agent/agent_config.h"
+#include "agent/join_patience.h"
 #include "agent/node_table.h"
 #include "agent/os/agent_instance.h"
 #include "agent/os/files.h"
@@ -35,7 +38,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Duration kPatience = 60s;  // with a server that is busy or does not lead yet
 // What a server issues begins an hour before its own clock.
 constexpr Duration kClockOffMax = 30min;
 constexpr const char* kDataDir = "/var/lib/hai/agent";
@@ -176,16 +178,53 @@ Result<std::string> authority_for(const JoinArguments& arguments, const std::str
   return authority_shown_by(server, fingerprints.value());
 }
 
-Result<NodeCertificateReply> ask(const JoinCall& call) {
+// Asks until there is an answer that waiting will not change, or is no use for.
+template <typename Try>
+auto ask_patiently(Try ask, bool (*is_final)(const Status&)) {
   using Clock = std::chrono::steady_clock;
-  const auto until = Clock::now() + std::chrono::microseconds(kPatience);
-  for (auto pause = std::chrono::milliseconds(200);; pause *= 2) {
-    Result<NodeCertificateReply> reply = call_join(call);
-    const Code code = reply.status().code();
-    const bool may_help = code == Code::unavailable || code == Code::resource_exhausted;
-    if (reply.is_ok() || !may_help || Clock::now() + pause > until) return reply;
-    std::this_thread::sleep_for(pause);
+  JoinPatience patience(std::random_device{}());
+  const auto began = Clock::now();
+  for (bool is_first = true;; is_first = false) {
+    auto answer = ask();
+    if (is_final(answer.status())) return answer;
+    const Duration waited = std::chrono::floor<Duration>(Clock::now() - began);
+    const std::optional<Duration> pause = patience.pause_after(answer.status(), waited);
+    if (!pause) return answer;
+    if (is_first) fmt::print(stderr, "hai-agent: {}; asking again\n", answer.status().message());
+    std::this_thread::sleep_for(*pause);
   }
+}
+
+struct BelievedServer {
+  std::string server;
+  std::string authority;
+};
+
+// The first that answers. deadline_exceeded: one did not in time, as where many come at once.
+Result<BelievedServer> first_that_answers(const JoinArguments& arguments) {
+  Status why;
+  bool is_late = false;
+  for (const std::string& server : arguments.servers) {
+    const auto began = std::chrono::steady_clock::now();
+    const Result<std::string> authority = authority_for(arguments, server);
+    TlsDial dial{.address = server, .is_grpc = true};
+    why = authority.status();
+    // gRPC would not say what is wrong with the server's certificate.
+    if (why.is_ok()) {
+      dial.texts.ca = authority.value();
+      why = TlsClient::connect(dial).status();
+    }
+    if (why.is_ok()) return BelievedServer{.server = server, .authority = authority.value()};
+    if (why.code() != Code::unavailable) return why;
+    is_late = is_late || std::chrono::steady_clock::now() - began >= dial.timeout;
+  }
+  return is_late ? Status(Code::deadline_exceeded, why.message()) : why;
+}
+
+// Where nobody listens, waiting is no use.
+Result<BelievedServer> find_server(const JoinArguments& arguments) {
+  return ask_patiently([&arguments] { return first_that_answers(arguments); },
+                       [](const Status& why) { return why.code() == Code::unavailable; });
 }
 
 // A certificate that begins tomorrow by this machine's clock would be none, and the token be used.
@@ -251,12 +290,14 @@ Status join_at(const std::string& server, const std::string& authority, const Pl
   const Result<AgentIdentity> identity = identity_for(plan);
   RETURN_IF_ERROR(identity.status());
   RETURN_IF_ERROR(check_clock(server, authority));
-  const Result<NodeCertificateReply> reply = ask({.server = server,
-                                                  .tls = {.ca = authority},
-                                                  .token = token,
-                                                  .node = plan.name,
-                                                  .machine = identity.value(),
-                                                  .request = made.value().request});
+  const JoinCall call{.server = server,
+                      .tls = {.ca = authority},
+                      .token = token,
+                      .node = plan.name,
+                      .machine = identity.value(),
+                      .request = made.value().request};
+  const auto reply =
+      ask_patiently([&call] { return call_join(call); }, [](const Status&) { return false; });
   RETURN_IF_ERROR(reply.status());
   RETURN_IF_ERROR(check_reply(reply.value(), plan.name, made.value().key));
   const std::string authorities = authorities_to_keep(reply.value(), authority, arguments.servers);
@@ -319,22 +360,10 @@ Status join_cluster(const JoinArguments& arguments, const std::string& config) {
     return start_agent(arguments, config);
   }
   RETURN_IF_ERROR(check_writable(plan.value(), config));
-  Status why;
-  for (const std::string& server : arguments.servers) {
-    const Result<std::string> authority = authority_for(arguments, server);
-    why = authority.status();
-    // gRPC would not say what is wrong with the server's certificate.
-    if (why.is_ok()) {
-      why = TlsClient::connect(
-                {.address = server, .texts = {.ca = authority.value()}, .is_grpc = true})
-                .status();
-    }
-    if (why.is_ok()) {
-      return join_at(server, authority.value(), plan.value(), token.value(), arguments, config);
-    }
-    if (why.code() != Code::unavailable) return why;
-  }
-  return why;
+  const Result<BelievedServer> found = find_server(arguments);
+  RETURN_IF_ERROR(found.status());
+  return join_at(found.value().server, found.value().authority, plan.value(), token.value(),
+                 arguments, config);
 }
 
 }  // namespace hai

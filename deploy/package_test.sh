@@ -80,7 +80,7 @@ check_exposure() {  # check_exposure UNIT TENTHS
 check_units() {
   local unit
   for unit in hai-server.service hai-agent.service hai-ranks.service hai.slice hai-archive.service \
-    hai-archive.timer hai-backup.service hai-backup.timer; do
+    hai-archive.timer hai-backup.service hai-backup.timer hai-store-backup.service hai-store-backup.timer; do
     inside systemd-analyze verify --man=no "/lib/systemd/system/$unit" > "$work/log" 2>&1 || true
     ! grep -i "hai" "$work/log" || fail "$unit: systemd has objections"
   done

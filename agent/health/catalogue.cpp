@@ -43,6 +43,7 @@ constexpr CheckInfo kChecks[] = {
     {"kernel_log", "kernel_log", "/dev/kmsg",
      "overwritten before it was read, or the file of its faults damaged: warn"},
     {"disk_error", "kernel_log", "kernel log", "deploy/health/kernel.csv"},
+    {"file_handles", "kernel_log", "kernel log", "deploy/health/kernel.csv"},
     {"filesystem_error", "kernel_log", "kernel log", "deploy/health/kernel.csv"},
     {"ib_adapter", "kernel_log", "kernel log", "deploy/health/kernel.csv"},
     {"kernel_bug", "kernel_log", "kernel log", "deploy/health/kernel.csv"},

@@ -52,6 +52,7 @@ class GrpcServerStream final : public ServerStream,
       : loop_(loop),
         events_(std::move(events)),
         codec_(options.codec),
+        protocols_(options.hello.protocols),
         channel_(make_channel(options)),
         stub_(v1::AgentService::NewStub(channel_)) {
     to_proto(options.hello, *writing_.mutable_hello());
@@ -104,10 +105,12 @@ class GrpcServerStream final : public ServerStream,
     if (!ok) return;
     const int protocol = named_protocol();
     post([this, protocol] {
-      if (kProtocols.contains(protocol)) return accepted();
-      reject(failed_precondition(
-          "the server wants protocol {}, this agent speaks {}: upgrade the package hai-agent",
-          protocol, to_string(kProtocols)));
+      if (protocols_.contains(protocol)) return accepted();
+      const bool is_newer = protocol > protocols_.newest;
+      end_for(failed_precondition(
+          "the server speaks protocol {}, this agent {}: upgrade the package hai-{} on {}",
+          protocol, to_string(protocols_), is_newer ? "agent" : "server",
+          is_newer ? "this node" : "the servers"));
     });
   }
 
@@ -130,13 +133,12 @@ class GrpcServerStream final : public ServerStream,
   }
 
   void OnDone(const grpc::Status& status) override {
-    Status reason = failure_.load() ? invalid_argument("the server sent what cannot be understood")
-                                    : end_of_stream(status);
+    const Status end = end_of_stream(status);
     // The last share must go on the loop's thread: with it goes the channel, and gRPC then joins
     // the very threads that call us here. After the post, `this` may be gone.
     std::shared_ptr<std::promise<void>> done = done_;
-    loop_.post([self = std::move(self_), reason] {
-      if (!self->silent_) self->events_.done(reason);
+    loop_.post([self = std::move(self_), end] {
+      if (!self->silent_) self->events_.done(self->ended_for_.is_ok() ? end : self->ended_for_);
     });
     done->set_value();
   }
@@ -210,7 +212,12 @@ class GrpcServerStream final : public ServerStream,
 
   void reject(const Status& status) {
     log_warning("server_message_refused", {{"reason", status}});
-    failure_.store(true);
+    end_for(invalid_argument("the server sent what cannot be understood"));
+  }
+
+  // We end the stream, and for this reason.
+  void end_for(const Status& why) {
+    ended_for_ = why;
     close();
   }
 
@@ -241,6 +248,7 @@ class GrpcServerStream final : public ServerStream,
   Loop& loop_;
   ServerStreamEvents events_;
   const std::shared_ptr<PlacesCodec> codec_;
+  const ProtocolRange protocols_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::AgentService::Stub> stub_;
   grpc::ClientContext context_;
@@ -254,7 +262,7 @@ class GrpcServerStream final : public ServerStream,
   std::optional<AgentReport> report_;
   int next_life_state_ = 0;  // the rank whose turn it is, where a report cannot hold those of all
   std::deque<std::pair<int64_t, LogChunk>> log_chunks_;
-  std::atomic<bool> failure_ = false;
+  Status ended_for_;  // ok = not by us
   std::shared_ptr<std::promise<void>> done_ = std::make_shared<std::promise<void>>();
 };
 

@@ -49,27 +49,33 @@ Result<std::string> cursor_of(int64_t end_us, const v1::ListJobsRequest& request
 }
 
 Result<std::string> list_pages(v1::ListJobsRequest request, const std::optional<Period>& period,
-                               size_t older_max, const ListJobs& list,
+                               size_t most, const ListJobs& list,
                                const std::function<void(const v1::Job&)>& take) {
+  int64_t first = 0;  // that was submitted in the period
   if (period) {
+    const Result<std::string> start = cursor_of(period->start_us, request, list);
+    RETURN_IF_ERROR(start.status());
+    first = start.value().empty() ? INT64_MAX : std::stoll(start.value());
     Result<std::string> cursor = cursor_of(period->end_us, request, list);
     RETURN_IF_ERROR(cursor.status());
     request.set_cursor(cursor.value());
+    request.set_ended_since_us(period->start_us);
   }
-  size_t older = 0;
+  size_t looked = 0;  // pages before the period; without one, jobs
   do {
+    const bool is_older = !request.cursor().empty() && std::stoll(request.cursor()) <= first;
     const Result<v1::ListJobsReply> page = list(request);
     RETURN_IF_ERROR(page.status());
     for (const v1::Job& job : page.value().jobs()) {
-      if (!period || job.submitted_at_us() < period->start_us) ++older;
       if (!period || was_there(*period, job)) take(job);
     }
+    looked += period ? (is_older ? 1 : 0) : static_cast<size_t>(page.value().jobs_size());
     request.set_cursor(page.value().next_cursor());
-  } while (!request.cursor().empty() && older < older_max);
+  } while (!request.cursor().empty() && looked < most);
   if (request.cursor().empty()) return std::string();
-  return period
-             ? fmt::format("of jobs submitted before it only the newest {} were looked at", older)
-             : fmt::format("only the newest {} jobs were looked at", older);
+  return period ? fmt::format("of jobs submitted before it only those from {} on were looked at",
+                              request.cursor())
+                : fmt::format("only the newest {} jobs were looked at", looked);
 }
 
 }  // namespace hai::cli::slurm

@@ -27,11 +27,12 @@ using ListJobs = std::function<Result<v1::ListJobsReply>(const v1::ListJobsReque
 Result<std::string> cursor_of(int64_t end_us, const v1::ListJobsRequest& request,
                               const ListJobs& list);
 
-// Asks page after page and gives each job to `take`. With a period the pages begin with it, and end
-// when `older_max` jobs were seen that were submitted before it: of these, few may have run in it.
-// Without one, so many in all. Returns what was not looked at, in words; "" = nothing.
+// Asks page after page and gives each job to `take`. With a period the pages begin with it; of the
+// jobs that were submitted before it the server sends those that had not ended by then, and looks
+// through a part of its history for a page: `most` is how many such pages are asked for. Without a
+// period it is how many jobs. Returns what was not looked at, in words; "" = nothing.
 Result<std::string> list_pages(v1::ListJobsRequest request, const std::optional<Period>& period,
-                               size_t older_max, const ListJobs& list,
+                               size_t most, const ListJobs& list,
                                const std::function<void(const v1::Job&)>& take);
 
 }  // namespace hai::cli::slurm

@@ -14,7 +14,8 @@ namespace hai::cli::slurm {
 namespace {
 
 constexpr size_t kJobsMax = 100'000;
-constexpr size_t kOlderMax = 20'000;  // submitted before the period that is asked for
+// Of jobs submitted before the period that is asked for: the server looks through 200,000 for each.
+constexpr size_t kOlderPages = 30;
 constexpr size_t kSpecsMax = 2'000;   // each is a call
 
 bool is_in(const std::vector<std::string>& list, const std::string& value) {
@@ -149,7 +150,7 @@ Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_s
   request.set_include_finished(filter.any_state || !filter.states.empty());
   FoundJobs found;
   Result<std::string> left_out = list_pages(
-      request, period, period ? kOlderMax : kJobsMax,
+      request, period, period ? kOlderPages : kJobsMax,
       [&client](const v1::ListJobsRequest& page) { return client.list_jobs(page); },
       [&](const v1::Job& job) {
         // Of an array only what is still to come has a line; its tasks have their own.

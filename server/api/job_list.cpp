@@ -154,6 +154,7 @@ bool matches(const Job& job, const JobListRequest& request, const std::string& u
   } else if (!request.include_finished && job.is_terminal()) {
     return false;
   }
+  if (request.ended_since && job.ended_at && *job.ended_at < *request.ended_since) return false;
   return request.text.empty() || has_text(job, request.text, seen);
 }
 

@@ -49,6 +49,7 @@ struct JobListRequest {
   std::vector<std::string> reasons;  // words of why a job waits; empty = any, and no reason too
   bool tasks = false;                // tasks of arrays, too
   JobId array;                       // only the tasks of this one; none = any job
+  std::optional<UnixTime> ended_since;  // finished ones only if they ended then or later
   std::string text;                  // in its name, its user, a tag, or its id; any case
   JobOrder order;
   JobId before;                   // only older ones; none = from the newest

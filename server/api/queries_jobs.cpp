@@ -193,9 +193,10 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
                        .user = user,
                        .group = request.group,
                        .tag = may_know_tags && !request.tags.empty() ? request.tags.front() : "",
+                       .ended_since = request.ended_since,
                        .before = request.before,
                        .limit = request.limit};
-        if (!query.group.empty() || !query.tag.empty()) {
+        if (!query.group.empty() || !query.tag.empty() || query.ended_since) {
           const JobId end = query.before ? query.before : JobId{context.state.last_job().value + 1};
           query.down_to = JobId{std::max<int64_t>(1, end.value - kJobsPerScan)};
         }

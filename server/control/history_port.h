@@ -25,6 +25,7 @@ struct JobQuery {
   std::string group;
   std::string name;
   std::string tag;
+  std::optional<UnixTime> ended_since;  // only unfinished ones and those that ended then or later
   JobId before;     // only older ones: the last id of the page before; none = from the newest
   JobId down_to;    // none older than this one, itself included; none = to the oldest
   int limit = 100;  // 1 .. kHistoryPageMax

@@ -22,12 +22,12 @@ AgentStream::Events AgentGateway::opened(std::shared_ptr<AgentStream> stream) {
 
 void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream>& stream,
                               const AgentHello& hello) {
-  const int protocol = newest_in_common(hello.protocols, kProtocols);
+  const int protocol = newest_in_common(hello.protocols, protocols_);
   if (protocol == 0) {
-    const bool is_old = hello.protocols.newest < kProtocols.oldest;
+    const bool is_old = hello.protocols.newest < protocols_.oldest;
     return stream->close(failed_precondition(
         "the agent of {} speaks protocol {}, this server {}: upgrade the package hai-{} on {}",
-        hello.node, to_string(hello.protocols), to_string(kProtocols), is_old ? "agent" : "server",
+        hello.node, to_string(hello.protocols), to_string(protocols_), is_old ? "agent" : "server",
         is_old ? "that node" : "the servers"));
   }
   if (const Status proof = judge(*stream, hello); !proof.is_ok()) {

@@ -50,6 +50,8 @@ class AgentGateway final : public AgentPort, public LogPort, public ShellPort {
  public:
   static constexpr size_t kRefusalsMax = 20'000;  // nodes whose refusal is said once only
 
+  explicit AgentGateway(ProtocolRange protocols = kProtocols) : protocols_(protocols) {}
+
   // Set once, before the first stream.
   void set_events(AgentGatewayEvents events) { events_ = std::move(events); }
 
@@ -103,6 +105,7 @@ class AgentGateway final : public AgentPort, public LogPort, public ShellPort {
   void reported(ConnectionId id, AgentReport report);
   void ended(ConnectionId id);
 
+  const ProtocolRange protocols_;
   AgentGatewayEvents events_;
   std::shared_ptr<const std::string> peer_secret_;  // null = none
   std::optional<OrderProofs> proofs_;

@@ -54,6 +54,15 @@ std::string init_line(const SetupPlan& plan, const std::vector<std::string>& ser
   return line + elsewhere(plan) + "\n";
 }
 
+std::string backup_words(const Started& started) {
+  if (started.backups) {
+    return fmt::format("{} dumps the database each day, to where /etc/default/hai-backup says.\n",
+                       kBackupTimer);
+  }
+  return fmt::format("Each day a backup, on one machine as root:\n  systemctl enable --now {}\n",
+                     kBackupTimer);
+}
+
 }  // namespace
 
 std::string next_steps_beside(const SetupPlan& plan, const std::string& address,
@@ -72,13 +81,14 @@ std::string next_steps_beside(const SetupPlan& plan, const std::string& address,
   return text;
 }
 
-std::string next_steps(const SetupPlan& plan, bool is_started, const std::string& token,
+std::string next_steps(const SetupPlan& plan, const Started& started, const std::string& token,
                        const SignedIn& signed_in) {
   const ServerConfig& config = plan.config;
   std::string text = fmt::format("\nThe cluster {} is set up. ", config.cluster);
-  text += is_started ? "hai-server.service runs.\n"
-                     : fmt::format("Start its server as the user {}:\n  hai-server --config {}\n",
-                                   plan.user.name, plan.path);
+  text += started.server
+              ? "hai-server.service runs.\n"
+              : fmt::format("Start its server as the user {}:\n  hai-server --config {}\n",
+                            plan.user.name, plan.path);
   if (!signed_in.join_line.empty() && !plan.is_founding) text += join_words(plan, signed_in);
   if (!plan.is_founding) return text;
   if (!token.empty()) {
@@ -97,10 +107,11 @@ std::string next_steps(const SetupPlan& plan, bool is_started, const std::string
       "{}"
       "Whether all is well, on any machine:\n"
       "  hai doctor\n"
-      "Each day a backup, and old history out of the database, on one machine as root:\n"
-      "  systemctl enable --now hai-backup.timer hai-archive.timer\n"
+      "{}"
+      "Old history out of the database each day, into files that are then all there is of it:\n"
+      "  systemctl enable --now hai-archive.timer\n"
       "Keep a copy of {} where the backups of the database are not.\n",
-      init_line(plan, {config.advertise.grpc}), plan.folder);
+      init_line(plan, {config.advertise.grpc}), backup_words(started), plan.folder);
   return text;
 }
 

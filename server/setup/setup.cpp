@@ -108,6 +108,15 @@ Result<bool> start(const SetupPlan& plan, const SetupOptions& options) {
   return true;
 }
 
+// One server is enough: the first one of a new cluster. What is there stays as the administrator
+// has it. The archive is his to enable: its files are then all there is of old history.
+bool start_backups(const SetupPlan& plan, const SetupOptions& options) {
+  if (!plan.is_founding || !options.backs_up) return false;
+  const Status status = start_unit(kBackupTimer);
+  if (!status.is_ok()) fmt::print(stderr, "hai-server: warning: {}\n", status.message());
+  return status.is_ok();
+}
+
 Status write_bundle(const SetupOptions& options) {
   const Result<ExportedBundle> made = export_bundle(options.config, options.database);
   RETURN_IF_ERROR(made.status());
@@ -157,7 +166,9 @@ Status set_up(const SetupPlan& plan, const SetupOptions& options) {
   if (is_started.value() && !plan.config.admin_token_file.empty()) {
     signed_in = sign_in(plan);
   }
-  fmt::print("{}", next_steps(plan, is_started.value(), token.value(), signed_in));
+  const Started started{.server = is_started.value(),
+                        .backups = is_started.value() && start_backups(plan, options)};
+  fmt::print("{}", next_steps(plan, started, token.value(), signed_in));
   // Long after its beginning the first token has ended, and is not missed.
   const bool is_wanted = plan.is_founding || !plan.nodes.empty();
   if (signed_in.complaint.empty() || !is_wanted) return ok();

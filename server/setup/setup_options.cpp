@@ -191,6 +191,10 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
       ->excludes(export_bundle);
   app.add_flag("--yes", options.takes_defaults, "ask nothing: what is not said gets its default");
   app.add_flag("!--no-start", options.starts, "neither enable nor start hai-server.service");
+  app.add_flag(
+      "!--no-backup", options.backs_up,
+      "leave hai-backup.timer off, which the first server of a new cluster has on where it "
+      "is started: a dump of the database each day");
 }
 
 Status complete_options(SetupOptions& options) {

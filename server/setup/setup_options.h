@@ -38,6 +38,7 @@ struct SetupOptions {
   std::string nodes;              // that may join within a day: a list of names
   bool takes_defaults = false;
   bool starts = true;
+  bool backs_up = true;  // the first server of a new cluster, where it is started
 };
 
 void add_setup_options(CLI::App& app, SetupOptions& options);

@@ -59,6 +59,10 @@ Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query) {
   if (!query.group.empty()) filter.add("group_name = $", text_parameter(query.group));
   if (!query.name.empty()) filter.add("name = $", text_parameter(query.name));
   if (!query.tag.empty()) filter.add("$ = ANY(tags)", text_parameter(query.tag));
+  if (query.ended_since) {
+    filter.add("(ended_at IS NULL OR ended_at >= $::timestamptz)",
+               format_rfc3339(*query.ended_since));
+  }
   if (query.before) filter.add("id < $::bigint", std::to_string(query.before.value));
   if (query.down_to) filter.add("id >= $::bigint", std::to_string(query.down_to.value));
   PgSnapshot snapshot(session);

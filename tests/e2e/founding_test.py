@@ -68,15 +68,18 @@ class FoundingTest(SiteTest):
         script = f"""
 set -e
 export PATH="{folder}:$PATH"
-"$0" setup "$@" --cluster fire --nodes 'node-[1-2]'
+"$0" setup "$@" --cluster fire --nodes 'node-[1-2]' --no-backup
 "$0" setup --user {USER}
 "$0" setup --user {USER} --nodes 'node-[1-2]'
 echo 'hai:x:64997:64997::/nonexistent:/bin/false' >> /etc/passwd
 "$0" setup --add-server root@server-2 --database 'host=db.example dbname=hai user=hai' --nodes 'node-[1-2]'
 """
         words = [word for word in site.local() if word != "--no-start"]
-        done, _, etc = site.as_machine("/bin/sh", "-c", script, programs() / "hai-server", *words, *site.ports())
+        done, told, etc = site.as_machine("/bin/sh", "-c", script, programs() / "hai-server", *words, *site.ports())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("enable --now hai-server.service", told)
+        self.assertNotIn("enable --now hai-backup.timer", told)
+        self.assertIn("\n  systemctl enable --now hai-backup.timer\n", done.stdout)
         first = re.search(r'grpc: "(localhost:\d+)"', (etc / "server.yaml").read_text())[1]
         second = first.replace("localhost", "server-2")
         ca = "--ca /etc/hai/ca/ca.crt --name fire-2"

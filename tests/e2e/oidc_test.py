@@ -299,7 +299,7 @@ class OidcAwayTest(ServersTest):
         self.assertEqual(json.loads(self.cluster.sign_in("ann").text)["user"], "ann")
 
 
-@unittest.skipUnless(shutil.which("chromium"), "no chromium")
+@unittest.skipUnless(shutil.which("chromium-headless-shell"), "no Chromium")
 class OidcChromiumTest(ServersTest):
     """In a real browser, to which the provider is another site: `localhost`, not 127.0.0.1."""
 

@@ -474,8 +474,10 @@ class SetupTest(SiteTest):
             *site.ports(),
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(told[-1], "enable --now hai-server.service")
+        enabled = [line for line in told if line.startswith("enable")]
+        self.assertEqual(enabled, ["enable --now hai-server.service", "enable --now hai-backup.timer"])
         self.assertIn("hai-server.service runs.", done.stdout)
+        self.assertIn("hai-backup.timer dumps the database each day", done.stdout)
         self.assertTrue((folder / "server.yaml").exists())
         done, told, _ = site.as_machine(
             "hai-agent", "join", "localhost:1", "--token", "x", "--ca", folder / "ca/ca.crt",

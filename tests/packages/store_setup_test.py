@@ -1,14 +1,21 @@
 #!/usr/bin/python3
 """hai-store-setup: the files that it writes on each of three machines are those of ha-store.md's steps by
-hand, and what is wrong is one sentence, before anything is written."""
+hand, and what is wrong is one sentence, before anything is written. Its backups are made when they are due,
+by the primary."""
 
 import hashlib
+import importlib.machinery
+import importlib.util
+import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -194,6 +201,76 @@ Description: a package that was installed before
                 self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (1, "", 1), done)
                 self.assertIn(sentence, done.stderr)
                 self.assertEqual(self.files("db1"), {})
+
+
+DAY = 86_400
+# Instead of a store: they note what pgBackRest is told, and answer as the test wants.
+FAKES = {
+    "runuser": 'shift 3; exec "$@"',
+    "psql": 'cat > /dev/null; cat "$FAKES/in-recovery"',
+    "pgbackrest": 'echo "$*" >> "$FAKES/told"; case "$*" in *info*) cat "$FAKES/info" ;; esac',
+}
+
+
+class BackupTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        loader = importlib.machinery.SourceFileLoader("hai_store_setup", str(ROOT / "deploy/hai-store-setup"))
+        cls.program = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        loader.exec_module(cls.program)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        for name, script in FAKES.items():
+            (self.folder / name).write_text(f"#!/bin/sh\n{script}\n")
+            (self.folder / name).chmod(0o755)
+        (self.folder / "in-recovery").write_text("f\n")
+        self.there_are()
+        changed = {"FAKES": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
+        self.enterContext(unittest.mock.patch.dict(os.environ, changed))
+
+    def there_are(self, *backups):
+        """(type, age in seconds) each."""
+        found = [{"type": kind, "timestamp": {"start": int(time.time() - age)}} for kind, age in backups]
+        (self.folder / "info").write_text(json.dumps([{"name": "hai", "backup": found}]))
+
+    def told(self, act, *words):
+        (self.folder / "told").write_text("")
+        act(*words)
+        return [line.removeprefix("--stanza=hai ") for line in (self.folder / "told").read_text().splitlines()]
+
+    def test_a_new_store_has_a_backup(self):
+        said = self.told(self.program.create, SECRET)
+        self.assertEqual(said, ["stanza-create", "check", "--output=json info", "--type=full backup"])
+
+    def test_a_full_one_each_week_and_each_day_what_differs(self):
+        back_up = self.program.back_up
+        for backups, made in (
+            ((), ["--type=full backup"]),
+            ((("full", DAY / 2),), []),
+            ((("full", DAY - 600),), ["--type=diff backup"]),
+            ((("full", 3 * DAY), ("diff", DAY / 2)), []),
+            ((("full", 3 * DAY), ("diff", 2 * DAY)), ["--type=diff backup"]),
+            ((("full", 7 * DAY - 600), ("diff", DAY / 2)), ["--type=full backup"]),
+        ):
+            with self.subTest(backups=backups):
+                self.there_are(*backups)
+                self.assertEqual(self.told(back_up), ["--output=json info", *made])
+
+    def test_only_the_primary_makes_them(self):
+        for answer in ("t\n", ""):  # it follows; PostgreSQL does not run
+            (self.folder / "in-recovery").write_text(answer)
+            self.assertEqual(self.told(self.program.back_up), [])
+
+    def test_the_timer_is_in_the_package_and_runs_it(self):
+        units = ROOT / "deploy" / "systemd"
+        timer = self.program.BACKUP_TIMER
+        self.assertIn(timer, (ROOT / "deploy/debian/rules").read_text())
+        self.assertIn("OnCalendar=hourly", (units / timer).read_text())
+        service = (units / timer.replace(".timer", ".service")).read_text()
+        self.assertIn("ExecStart=/usr/bin/hai-store-setup --backup\n", service)
 
 
 if __name__ == "__main__":

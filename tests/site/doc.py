@@ -50,15 +50,10 @@ def check_like(documented, printed):
 
 
 def upgrade_commands():
-    """Of docs/operations/upgrade.md, by who runs them."""
-    documented = block("upgrade.md", "--only-upgrade hai-agent").splitlines()
-    marks = {
-        "servers": "upgrade hai-server",
-        "migrate": "hai-server migrate",
-        "nodes": "upgrade hai-agent",
-        "people": "upgrade hai-cli",
-    }
+    """Of docs/operations/upgrade.md: what each machine runs, and what the first server does after it."""
+    documented = block("upgrade.md", "--only-upgrade").splitlines()
+    marks = {"packages": "--only-upgrade", "migrate": "hai-server migrate"}
     return {
-        who: next(line for line in documented if mark in line).split(" #")[0]
-        for who, mark in marks.items()
+        what: next(line for line in documented if mark in line).split(" #")[0]
+        for what, mark in marks.items()
     }

@@ -32,7 +32,8 @@ BY_HAND = (
     "echo 'create_main_cluster", "apt-get install postgresql-15", "systemctl stop etcd patroni", "cd /usr/share/doc",
     "sed -i 's/192", "systemctl daemon-reload", "systemctl enable --now etcd", "sudo -u postgres psql -c",
     "sudo -u postgres createdb", "sudo -u postgres pgbackrest --stanza=hai stanza-create",
-    "sudo -u postgres pgbackrest --stanza=hai check",
+    "sudo -u postgres pgbackrest --stanza=hai check", "systemctl enable --now hai-store-backup.timer",
+    "hai-store-setup --backup",
 )  # fmt: skip
 
 # Documented, and not what these machines are told: why.
@@ -60,8 +61,6 @@ ELSEWHERE = {
         **dict.fromkeys(BY_HAND, "hai-store-setup does it; tests/packages/store_setup_test.py compares"),
         "set -a; . /etc/patroni_env.conf": "who follows whom is asked of Patroni itself",
         "patronictl -c /etc/patroni/config.yml list hai": "as above",
-        "sudo -u postgres pgbackrest --stanza=hai --type=diff backup": "the full one is made",
-        "sudo -u postgres pgbackrest --stanza=hai info": "says only what there is",
         "etcdctl --endpoints": "no machine of the store is replaced here; store_setup_test.py looks at the files",
         "ssh root@db3": "as above",
         "sed -i 's/\\bOLD": "as above",
@@ -103,6 +102,8 @@ class Noting:
         ("systemctl show", "inactive"),
         ("hai doctor", "ok    server  port ok    client  server"),
         ("dpkg-query", "1.0~test2"),
+        ("--stanza=hai info", "full backup: 20261128-190000F"),
+        ("hai-agent join", "hai-agent.service runs, and starts with the machine"),
     )
 
     def __init__(self, site, name, folder):
@@ -229,6 +230,23 @@ class DocumentedCommandsTest(unittest.TestCase):
             command = doc.step(number)
             with self.subTest(command=command):
                 self.assertRegex(text, pattern_of(command))
+
+    def test_a_node_joins_by_the_documented_line_alone(self):
+        whole = re.escape(doc.step(4)).replace("\u2026", r"\S+").replace("SERVER", r"\S+")
+        self.assertRegex("\n".join(self.noted), rf"(?m)^cd; {whole}$")
+
+    def test_an_upgrade_is_of_every_package(self):
+        control = (ROOT / "deploy" / "debian" / "control.in").read_text()
+        packages = re.findall("^Package: (.*)$", control, re.M)
+        self.assertGreater(len(packages), 4)
+        words = doc.upgrade_commands()["packages"].split("--only-upgrade ")[1].split()
+        self.assertEqual(sorted(words), sorted(packages))
+
+    def test_without_libfaketime_the_faults_of_clocks_are_named(self):
+        for library, why in ((None, "no libfaketime"), (ROOT, "")):
+            with unittest.mock.patch.object(site_faults, "LIBRARY", library):
+                found = [fault.skipped for fault in site_faults.clock_faults()]
+            self.assertEqual(found, [why] * 4)
 
 
 if __name__ == "__main__":

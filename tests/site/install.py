@@ -13,6 +13,7 @@ STORES = ("db1", "db2", "db3")
 SERVERS = ("server-1", "server-2")
 NODES = ("node-1", "node-2", "node-3", "node-4")
 PEOPLE = ("ann", "ben", "cy")
+SLURM = "# Slurm's commands: where people use them, and each node"
 
 
 def everywhere(names, act):
@@ -29,6 +30,7 @@ def install(site, say):
     everywhere([*NODES, "login"], lambda name: add_people(site, name))
     site["login"].run(doc_line("install.md", "# people"))
     everywhere(NODES, lambda name: site[name].run(doc_line("install.md", "# nodes")))
+    everywhere([*NODES, "login"], lambda name: site[name].run(doc_line("install.md", SLURM)))
     first_words(site)
     everywhere(NODES, lambda name: join(site, name, site.join_line))
     wait("all nodes are up", lambda: nodes_up(site) == len(NODES), 120, pause=1)
@@ -44,6 +46,11 @@ def doc_line(page, mark):
     return found[0].split(" #")[0].strip()
 
 
+def versions(machine):
+    """Of all packages of hai that this machine has."""
+    return machine.says("dpkg-query -W -f '${Version}\\n' '*hai*' | sort -u")
+
+
 # ---- the store
 
 def prepare_store(site):
@@ -51,6 +58,11 @@ def prepare_store(site):
     commands = fill(block("ha-store.md", "hai-store-setup db1"), NETWORK=f"{SUBNET}.0/24", **words)
     said = site[STORES[0]].says(f"cd; {commands}", seconds=600)
     site.password = said.splitlines()[-1].strip()
+    everywhere(STORES, lambda name: site[name].run("systemctl is-enabled hai-store-backup.timer"))
+    asked = block("ha-store.md", "--stanza=hai info").splitlines()
+    said = site[STORES[0]].says(next(line for line in asked if "--stanza=hai info" in line).split(" #")[0])
+    if "full backup" not in said:
+        raise AssertionError(f"the new store has no backup: {said}")
 
 
 def members(site):

@@ -24,19 +24,18 @@ sys.path[:0] = [str(HERE.parent / "e2e" / "chaos"), str(HERE.parent / "e2e" / "h
 import ha_load  # noqa: E402
 import sandbox  # noqa: E402
 from client import Client  # noqa: E402
-from ha_judge import CLOCK_SLACK, Judge  # noqa: E402
 from ha_load import JOB_EVERY_SECONDS, PAUSE_SECONDS, Stream, probes  # noqa: E402
 from install import NODES, PEOPLE, SERVERS, STORES, install, nodes_up, store_is_whole  # noqa: E402
 from machines import Machines, options_of  # noqa: E402
 from site_clocks import LIBRARY, give_clocks  # noqa: E402
 from site_faults import FAULTS  # noqa: E402
+from site_judge import SiteJudge  # noqa: E402
 from site_restore import restore  # noqa: E402
 from site_training import EXAMPLES, Training  # noqa: E402
 from world import wait  # noqa: E402
 
 CALM_SECONDS = 4.0
 RANDOM_SECONDS = 600.0
-CLOCK_WRONG_SECONDS = 30.0  # at most, with the step there and back
 FAULT_SECONDS = 30.0  # about as long takes one, with what is before and after it
 WHOLE_SECONDS = 240
 
@@ -114,59 +113,9 @@ def workers(site, person):
         yield own, {**body, "name": own}, seconds
 
 
-class SiteJudge(Judge):
-    """Attempts are lost with their node, and else never."""
-
-    # A leader's time is drawn towards a clock that is wrong by a twentieth (docs/reliability.md).
-    clock_slack = CLOCK_SLACK + CLOCK_WRONG_SECONDS / 20
-
-    def __init__(self, site, streams, people):
-        super().__init__(site, streams)
-        self.people = people
-        self.excused = set()  # (job, attempt) that had a rank where a fault may cost it
-
-    def excuse(self, nodes, began, ended, condition="true"):
-        """Attempts that were on these nodes between the two times may be lost, if they are such."""
-        names = ", ".join(f"'{name}'" for name in nodes)
-        self.excused |= {
-            (int(job), int(number))
-            for job, number in self.world.postgres.rows(
-                "SELECT attempt.job, number FROM attempt"
-                " JOIN rank ON attempt.job = rank.job AND number = rank.attempt"
-                " JOIN node ON rank.node = node.id"
-                f" WHERE node.name IN ({names}) AND placed_at < to_timestamp({ended})"
-                f" AND coalesce(attempt.ended_at, 'infinity') > to_timestamp({began}) AND {condition}"
-            )
-        }
-
-    def check_submits(self, acknowledged, jobs):
-        """But for the validations that health asks for after a fault of a node, as of a full disk."""
-        asked = [job for job in jobs if not job["name"].startswith("validate-node-")]
-        yield from super().check_submits(acknowledged, asked)
-
-    def check_attempts(self, attempts):
-        states = {(job, number): state for job, number, state in attempts}
-        for job, number, state in attempts if not self.may_repeat else []:
-            if state == "lost" and (job, number) not in self.excused:
-                yield f"attempt {number} of job {job} was lost"
-            # Health takes a node out that often lost power; what runs there is asked to save and move.
-            before = states.get((job, number - 1))
-            if number > 1 and before != "suspended" and (job, number - 1) not in self.excused:
-                yield f"job {job} needed attempt {number}"
-
-    def check_all_done(self, runs, jobs):
-        """Of each of the people's streams."""
-        for stream in self.people:
-            one = types.SimpleNamespace(streams=[self.streams[0], stream])
-            yield from Judge.check_all_done(one, runs, jobs)
-
-    def lost(self):
-        return sum(attempt.state == "lost" for attempt in self.attempts())
-
-
 def suffer(site, fault, probe, judge):
     time.sleep(CALM_SECONDS)
-    lost_before = judge.lost()
+    lost_before, missing_before = judge.lost(), set(judge.missing)
     began, began_at = time.monotonic(), time.time()
     fault.begin(site)
     time.sleep(max(0.0, began + fault.seconds - time.monotonic()))
@@ -182,10 +131,18 @@ def suffer(site, fault, probe, judge):
     if fault.keeps_out:
         judge.excuse(fault.keeps_out, began_at, healed_at, "running_at IS NULL")
     complaints, counts = judge.judge()
+    complaints += judge.too_long(gap, fault.refused_most)
     row = (
-        f"| {fault.what} | **{gap:.1f} s** | {whole:.0f} s | {judge.lost() - lost_before} | 0 |"
-        f" {counts[0]} / {counts[1]} | {'; '.join(complaints) or 'all holds'} |"
+        f"| {fault.what} | **{gap:.1f} s** | {whole:.0f} s | {judge.lost() - lost_before} |"
+        f" {len(judge.missing - missing_before)} | {counts[0]} / {counts[1]} |"
+        f" {'; '.join(complaints) or 'all holds'} |"
     )
+    say(row)
+    return row
+
+
+def skip(fault):
+    row = f"| {fault.what} | skipped: {fault.skipped} | | | | | |"
     say(row)
     return row
 
@@ -221,6 +178,9 @@ def play(options):
         wait("jobs of all three run", lambda: all(len(stream.acknowledged) > 1 for stream in jobs), 90)
         say("a steady stream of jobs of three people")
         for fault in chosen_faults(options):
+            if fault.skipped:
+                rows.append(skip(fault))
+                continue
             try:
                 rows.append(suffer(site, fault, probe, judge))
             except AssertionError as error:
@@ -254,7 +214,7 @@ def chosen_faults(options):
     chance = random.Random(options.seed)
     end = time.monotonic() + random_seconds(options)
     while time.monotonic() < end:
-        yield chance.choice([fault for fault in FAULTS if fault.seconds > 0])
+        yield chance.choice([fault for fault in FAULTS if fault.seconds > 0 and not fault.skipped])
 
 
 def random_seconds(options):
@@ -286,7 +246,8 @@ def main():
     parser.add_argument("--install-only", action="store_true", help="no faults")
     options = parser.parse_args()
     if options.list:
-        print("\n".join(f"{fault.name:16} {fault.what}" for fault in FAULTS))
+        for fault in FAULTS:
+            print(f"{fault.name:16} {fault.what}" + (f" (skipped: {fault.skipped})" if fault.skipped else ""))
         return 0
     sandbox.enter()
     return 0 if play(options) else 1

@@ -22,13 +22,12 @@ sys.path[:0] = [str(HERE.parent / "e2e" / "chaos")]
 
 import doc  # noqa: E402
 import sandbox  # noqa: E402
-from install import doc_line, step_people  # noqa: E402
+from install import SLURM, doc_line, step_people, versions  # noqa: E402
 from machines import Machines, options_of  # noqa: E402
 from world import wait  # noqa: E402
 
 SERVER, OTHER, NODES = "server-1", "server-2", ("node-1", "node-2")
 USER = "ann"
-SLURM = "# Slurm's commands: where people use them, and each node"
 PACKAGES = "hai-server hai-agent hai-cli hai-slurm hai-web python3-hai"
 BEAT = "echo $HAI_ATTEMPT $$ > pid; while :; do date +%s%N > alive; sleep 0.1; done"
 
@@ -135,7 +134,7 @@ def join(site):
 
     def act(machine):
         machine.write("root/nodes.csv", "\n".join(rows) + "\n")
-        start_node(machine, line)
+        join_whole(machine, line) if machine.name == NODES[0] else start_node(machine, line)
 
     site.everywhere(act, NODES)
     site.wait_up("after the join")
@@ -146,11 +145,33 @@ def join(site):
         node.run("hai-agent doctor")
 
 
+# GPUs are not real here, and machines in machines have no control groups to give away.
+NOT_REAL = "simulate_gpus: 8\nisolation: shared\n"
+
+
+def join_whole(machine, line):
+    """The documented line and nothing else, on a machine whose image has an agent.yaml: join keeps it."""
+    machine.write("etc/hai/agent.yaml", f"""group: training
+zone: A
+leaf: leaf-{machine.name[-1]}
+data_dir: /var/lib/hai/agent
+servers: {json.dumps(line.split()[2].split(","))}
+tls:
+  ca: /etc/hai/node-ca.crt
+  certificate: /etc/hai/node.pem
+  key: /etc/hai/node.pem
+{NOT_REAL}""")
+    said = machine.says(f"cd; {line}")
+    if "hai-agent.service runs, and starts with the machine" not in said:
+        raise AssertionError(f"hai-agent join says {said}")
+    machine.run("systemctl is-active hai-agent; systemctl is-enabled hai-agent")
+
+
 def start_node(machine, line):
+    """Where join writes agent.yaml, it must not start the agent before what is not real is in it."""
     machine.run(f"cd; {line} --no-start")
-    # GPUs are not real here, and machines in machines have no control groups to give away.
     with open(machine.root / "etc/hai/agent.yaml", "a", encoding="utf-8") as file:
-        file.write("simulate_gpus: 8\nisolation: shared\n")
+        file.write(NOT_REAL)
     machine.run("systemctl enable --now hai-agent")
 
 
@@ -287,11 +308,19 @@ def hang(machine, unit):
 
 
 def timers(site):
-    """A backup, and the archive, as setup has configured it; without that nothing is done, nor failed."""
+    """A backup, by the timer that setup has enabled on its machine alone, and the archive, as setup has
+    configured it; without that nothing is done, nor failed."""
     server = site.server
     config = "/etc/hai/server.yaml"
     server.run(f"cp -p {config} /etc/hai/kept && sed -i '/^archive:/,/^  dir:/d' {config}")
-    server.run("systemctl enable --now hai-backup.timer hai-archive.timer")
+    for name, timer, expected in (
+        (SERVER, "hai-backup", "enabled active"),
+        (SERVER, "hai-archive", "disabled inactive"),
+        (OTHER, "hai-backup", "disabled inactive"),
+    ):
+        found = [state(site[name], f"{timer}.timer", what) for what in ("UnitFileState", "ActiveState")]
+        expect(f"{timer}.timer on {name} after setup", expected, " ".join(found))
+    server.run("systemctl enable --now hai-archive.timer")
     server.run("systemctl start hai-backup.service hai-archive.service")
     server.run("runuser -u hai -- hai-backup list | grep -q '/var/backups/hai/hai-.*dump'")
     why = state(server, "hai-archive", "Result")
@@ -326,16 +355,16 @@ def upgrade(site, new, job):
     server_before = state(site.server, "hai-server", "MainPID")
     site.publish(new)
     commands = doc.upgrade_commands()
-    site.server.run(f"{commands['servers']}\n{commands['migrate']}")
-    site[OTHER].run(commands["servers"])
+    site.server.run(f"{commands['packages']}\n{commands['migrate']}")
+    site[OTHER].run(commands["packages"])
     job.expect_same("an upgrade of the servers")
 
     def act(machine):
         if machine.name in NODES:
-            machine.run(commands["nodes"])
-        machine.run("apt-get upgrade")
-        versions = machine.says("dpkg-query -W -f '${Version}\\n' '*hai*' | sort -u")
-        expect("versions", new.name, versions)
+            machine.run(commands["packages"])
+        expect(f"versions on {machine.name}", new.name, versions(machine))
+        if machine.name != OTHER:
+            machine.run("dpkg-query -W hai-slurm")
 
     site.everywhere(act)
     job.expect_same("an upgrade of the nodes")

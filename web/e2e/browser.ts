@@ -8,7 +8,7 @@ export const isFirefox = process.env.BROWSER === 'firefox';
 export function launch(): Promise<Browser> {
   if (isFirefox) return launchFirefox();
   return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: [
       '--no-sandbox',
       '--disable-gpu',

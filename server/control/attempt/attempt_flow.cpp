@@ -243,8 +243,8 @@ void mark_nodes(Decision& decision, const Job& job) {
     const NodeId node = rank.place.node;
     if (is_in_mass_loss(decision.state(), node)) continue;
     if (is_marked_as_lost(decision, *decision.state().find(node))) continue;
-    decision.emit(NodeMarked{node, is_gang ? MarkKind::gang_failed : MarkKind::job_failed,
-                             std::string(to_string(ExitCause::lost)), job.id, job.user});
+    mark_by_job(decision, node, is_gang ? MarkKind::gang_failed : MarkKind::job_failed,
+                to_string(ExitCause::lost), job);
   }
 }
 
@@ -319,8 +319,7 @@ void mark_where_it_could_not(Decision& decision, const Job& job) {
   for (NodeId node : nodes) {
     const Node* there = decision.state().find(node);
     if (there == nullptr || there->removed_at) continue;
-    decision.emit(NodeMarked{node, MarkKind::launch_failed,
-                             std::string(to_string(ExitCause::launch_failed)), job.id, job.user});
+    mark_by_job(decision, node, MarkKind::launch_failed, to_string(ExitCause::launch_failed), job);
   }
 }
 

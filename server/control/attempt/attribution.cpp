@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "server/control/attempt/array_flow.h"
 #include "server/model/lemon_score.h"
@@ -64,7 +65,41 @@ bool was_run_again(const ClusterState& state, const Job& job) {
   return newest != job.id && state.find(newest)->submitted_at >= *job.ended_at;
 }
 
+// For so long what jobs say of a node counts together.
+Duration witness_window(MarkKind kind) { return kind == MarkKind::launch_failed ? 1h : 24h; }
+
+std::vector<const NodeMark*> recent_marks(const Node& node, MarkKind kind, UnixTime now) {
+  std::vector<const NodeMark*> marks;
+  for (const NodeMark& mark : node.health.marks) {
+    if (mark.kind == MarkKind::accepted) marks.clear();
+    const bool is_judged = mark.at <= node.health.judged_at;
+    if (mark.kind != kind || is_judged || now - mark.at > witness_window(kind)) continue;
+    marks.push_back(&mark);
+  }
+  return marks;
+}
+
 }  // namespace
+
+Witnesses witnesses_of(const Node& node, MarkKind kind, UnixTime now) {
+  std::set<JobId> jobs;
+  std::set<std::string> people;
+  for (const NodeMark* mark : recent_marks(node, kind, now)) {
+    jobs.insert(mark->job);
+    if (!mark->user.empty()) people.insert(mark->user);
+  }
+  return {jobs.size(), people.size()};
+}
+
+void mark_by_job(Decision& decision, NodeId id, MarkKind kind, std::string_view about,
+                 const Job& job) {
+  std::set<JobId> of_person;
+  for (const NodeMark* mark : recent_marks(*decision.state().find(id), kind, decision.now())) {
+    if (mark->user == job.user) of_person.insert(mark->job);
+  }
+  if (of_person.contains(job.id) || of_person.size() >= Witnesses::kJobsNeeded) return;
+  decision.emit(NodeMarked{id, kind, std::string(about), job.id, job.user});
+}
 
 bool may_be_opened_again(const Decision& decision, const Job& job) {
   const ClusterState& state = decision.state();

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "server/model/decision.h"
 
@@ -25,6 +26,23 @@ void reopen_recent_failures(Decision& decision, const Node& node, const CheckRes
 // Whether that may still happen to the job: it has failed not longer ago, nobody has run it again
 // since, and its name and its array are still there for it.
 bool may_be_opened_again(const Decision& decision, const Job& job);
+
+// Different jobs and people that have left marks of this kind on the node within a day (of failed
+// launches an hour), and since a validation has judged it or a person has accepted it.
+struct Witnesses {
+  static constexpr size_t kJobsNeeded = 3;
+  size_t jobs = 0;
+  size_t people = 0;
+  // What only one person's jobs say may be his own doing.
+  bool suffice() const { return jobs >= kJobsNeeded && people >= 2; }
+};
+Witnesses witnesses_of(const Node& node, MarkKind kind, UnixTime now);
+
+// Leaves the job's mark on the node, unless it would tell nothing new: the job has left one that
+// still counts, or kJobsNeeded jobs of the same person have. A node keeps only its last marks, and
+// one person's jobs must not push out what else stands against it.
+void mark_by_job(Decision& decision, NodeId node, MarkKind kind, std::string_view about,
+                 const Job& job);
 
 // As in NodeFault; without the node where that is clear. What helps against it stays with the
 // check.

@@ -8,6 +8,7 @@
 
 #include "common/hang_signs.h"
 #include "server/control/attempt/attempt_flow.h"
+#include "server/control/attempt/attribution.h"
 #include "server/control/health/decide_bisect.h"
 #include "server/model/lemon_score.h"
 
@@ -155,9 +156,9 @@ void end_as_hung(Decision& decision, Sessions& sessions, JobId id, const Silence
                                fmt::format("job {} ({}) {}", id.value, job.spec->name, reason),
                                suspects});
   for (NodeId node : suspects) {
-    decision.emit(
-        NodeMarked{node, attempt.ranks.size() > 1 ? MarkKind::gang_failed : MarkKind::job_failed,
-                   "hang", id, job.user});
+    mark_by_job(decision, node,
+                attempt.ranks.size() > 1 ? MarkKind::gang_failed : MarkKind::job_failed, "hang",
+                job);
   }
   std::vector<NodeId> nodes;
   for (const Rank& rank : attempt.ranks) nodes.push_back(rank.place.node);

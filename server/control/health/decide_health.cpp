@@ -14,8 +14,6 @@
 namespace hai {
 namespace {
 
-constexpr Duration kAppFaultWindow = 24h;
-
 bool is_news(const NodeHealth& health, const CheckResult& check) {
   const NodeCheck* known = health.find(check.name, check.subject);
   const bool is_well = check.verdict == CheckVerdict::ok || check.verdict == CheckVerdict::unknown;
@@ -53,8 +51,8 @@ bool is_everybodys(Decision& decision, NodeId id, const CheckResult& check) {
   const std::set<JobId> jobs = jobs_hit(node, check);
   if (jobs.size() != 1) return false;
   const Job& job = *decision.state().find(*jobs.begin());
-  decision.emit(NodeMarked{id, MarkKind::app_fault, check.name, job.id, job.user});
-  return witnesses_of(node, MarkKind::app_fault, decision.now() - kAppFaultWindow).suffice();
+  mark_by_job(decision, id, MarkKind::app_fault, check.name, job);
+  return witnesses_of(node, MarkKind::app_fault, decision.now()).suffice();
 }
 
 // For its story: with what helps.
@@ -154,18 +152,6 @@ void decide_faults(Decision& decision, NodeId id) {
     if (takes_out && hold_for_mass_fault(decision, id, fault)) continue;
     act(decision, id, fault, action);
   }
-}
-
-Witnesses witnesses_of(const Node& node, MarkKind kind, UnixTime since) {
-  std::set<JobId> jobs;
-  std::set<std::string> people;
-  for (const NodeMark& mark : node.health.marks) {
-    if (mark.kind == MarkKind::accepted) jobs.clear(), people.clear();
-    if (mark.kind != kind || mark.at < since || mark.at <= node.health.judged_at) continue;
-    jobs.insert(mark.job);
-    if (!mark.user.empty()) people.insert(mark.user);
-  }
-  return {jobs.size(), people.size()};
 }
 
 IncidentId note_node_incident(Decision& decision, NodeId id, const std::string& text) {

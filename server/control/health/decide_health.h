@@ -19,16 +19,6 @@ int take_checks(Decision& decision, const Session& session);
 // where it waits a moment whether the others have it, too.
 void decide_faults(Decision& decision, NodeId node);
 
-// Different jobs and people that have left marks of this kind on the node since `since`, and since
-// a validation has judged it or a person has accepted it.
-struct Witnesses {
-  size_t jobs = 0;
-  size_t people = 0;
-  // What only one person's jobs say may be his own doing.
-  bool suffice() const { return jobs >= 3 && people >= 2; }
-};
-Witnesses witnesses_of(const Node& node, MarkKind kind, UnixTime since);
-
 // Takes the node out of service and tells how far it will be mended; the beginning of the ladder of
 // decide_repair.
 void begin_repair(Decision& decision, NodeId node, bool drain, const std::string& reason);

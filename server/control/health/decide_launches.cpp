@@ -4,17 +4,17 @@
 
 #include <algorithm>
 
+#include "server/control/attempt/attribution.h"
 #include "server/control/health/decide_health.h"
 
 namespace hai {
 namespace {
 
-constexpr Duration kLaunchWindow = 1h;
 constexpr size_t kLaunchShare = 20;  // a twentieth of the nodes
 
 // One person may have something that fits only some nodes.
 std::string launch_trouble(const Node& node, UnixTime now) {
-  const Witnesses there = witnesses_of(node, MarkKind::launch_failed, now - kLaunchWindow);
+  const Witnesses there = witnesses_of(node, MarkKind::launch_failed, now);
   if (!there.suffice()) return "";
   return fmt::format("{} jobs of {} people could not start there, and did elsewhere", there.jobs,
                      there.people);

@@ -14,13 +14,20 @@ namespace {
 
 constexpr Duration kSameTime = 1min;
 
+bool is_programs(const CheckResult& fault) { return fault.tier < HealthTier::validate; }
+
+// A program's own fault says nothing of the machine's under the same name: an Xid 31 of an Xid 79.
+bool are_alike(const CheckResult& a, const CheckResult& b) {
+  return a.name == b.name && is_programs(a) == is_programs(b);
+}
+
 // Who has the same fault as `fault`, and since about when it has it.
 std::vector<NodeId> sharers(const Decision& decision, const CheckResult& fault, UnixTime since) {
   std::vector<NodeId> nodes;
   for (const auto& [id, node] : decision.state().nodes()) {
     const bool shares = std::ranges::any_of(node.health.checks, [&](const NodeCheck& check) {
       const Duration apart = check.since > since ? check.since - since : since - check.since;
-      return check.result.name == fault.name && check.result.verdict == CheckVerdict::fail &&
+      return are_alike(check.result, fault) && check.result.verdict == CheckVerdict::fail &&
              !check.is_settled() && apart <= kSameTime;
     });
     if (shares) nodes.push_back(id);
@@ -78,9 +85,8 @@ void judge_rest_anew(Decision& decision, const Incident& incident) {
   if (2 * held.size() > incident.nodes.size()) return;
   for (const auto& [id, check] : rest) {
     // A program's fault that so many have had at once was the program's.
-    const bool is_programs = check.tier < HealthTier::validate;
     decision.emit(NodeCheckHandled{id, check.name, check.subject,
-                                   is_programs ? FaultAnswer::noted : FaultAnswer::none});
+                                   is_programs(check) ? FaultAnswer::noted : FaultAnswer::none});
   }
 }
 

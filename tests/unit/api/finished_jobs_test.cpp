@@ -62,15 +62,17 @@ class FinishedJobs : public ::testing::Test {
   Queries queries_{server_->controller, &history_, feed_};
 };
 
-TEST_F(FinishedJobs, OfAGroupOrTagAreLookedForAPartOfTheHistoryAPage) {
+TEST_F(FinishedJobs, OfAGroupTagOrEndAreLookedForAPartOfTheHistoryAPage) {
   for (const JobListRequest& request :
-       {JobListRequest{.group = "debug"}, JobListRequest{.tags = {"rare"}}}) {
+       {JobListRequest{.group = "debug"}, JobListRequest{.tags = {"rare"}},
+        JobListRequest{.ended_since = UnixTime(1s)}}) {
     JobListRequest page = request;
     page.only_mine = true;
     page.before = JobId{450'000};
     page.before = list(page).next;
     EXPECT_EQ(page.before, JobId{250'000});
     EXPECT_EQ(history_.asked.down_to, page.before);
+    EXPECT_EQ(history_.asked.ended_since, request.ended_since);
     page.before = list(page).next;
     EXPECT_EQ(page.before, JobId{50'000});
     EXPECT_EQ(list(page).next, JobId{}) << "it was the last one";

@@ -1,5 +1,6 @@
 // Faults that users can make: they are answered, and take no node from the others.
 
+#include "server/control/attempt/attribution.h"
 #include "server/control/health/decide_health.h"
 #include "server/model/lemon_score.h"
 #include "tests/unit/control/health_world.h"
@@ -65,6 +66,67 @@ TEST(UsersFault, OfManyNodesAtOnceIsHeldAndOpensByItself) {
   EXPECT_EQ(w.node("node-4").scheduling, Scheduling::open) << "it was the program's";
   EXPECT_THAT(w.incidents(kMassFault), IsEmpty());
   EXPECT_FALSE(w.c.attempt(gang).end);
+}
+
+TEST(UsersFault, DoesNotPushOutWhatStandsAgainstTheNode) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  w.c.emit(NodeMarked{w.c.node_id("node-1"), MarkKind::validation_failed, "", {}, ""});
+  CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
+  const JobId endless = w.c.run(job("endless"), {"node-1"});
+  for (size_t i = 0; i <= NodeHealth::kMarksMax; ++i) {
+    w.c.advance(1s);
+    w.report("node-1", {fault = again(fault)});
+  }
+  EXPECT_THAT(w.marks("node-1"), ElementsAre("validation_failed", "app_fault gpu_xid"));
+  w.c.finish(endless, JobState::failed);
+  for (size_t i = 0; i <= NodeHealth::kMarksMax; ++i) {
+    const JobId id = w.c.advance(1s).run(job(fmt::format("j{}", i)), {"node-1"});
+    w.report("node-1", {fault = again(fault)});
+    w.c.finish(id, JobState::failed);
+  }
+  EXPECT_THAT(w.marks("node-1"), ElementsAre("validation_failed", "app_fault gpu_xid",
+                                             "app_fault gpu_xid", "app_fault gpu_xid"));
+  w.c.advance(1s).run(job("bobs").user("bob"), {"node-1"});
+  w.report("node-1", {again(fault)});
+  EXPECT_EQ(w.node("node-1").scheduling, Scheduling::cordoned) << "another person's still counts";
+}
+
+// What other kinds of marks jobs leave is bounded likewise, for as long as each kind counts.
+TEST(UsersFault, MarksByOnePersonsJobsAreFewUntilTheyCountNoMore) {
+  for (const MarkKind kind : {MarkKind::launch_failed, MarkKind::job_failed}) {
+    HealthWorld w(cluster(nodes(1, gpus(8))));
+    std::vector<JobId> jobs;
+    for (int i = 0; i < 5; ++i) jobs.push_back(w.c.submit(job(fmt::format("j{}", i))));
+    const auto mark_by = [&](const std::vector<JobId>& of) {
+      w.c.decide_with([&](Decision& decision) {
+        for (JobId id : of) {
+          mark_by_job(decision, w.c.node_id("node-1"), kind, "lost", *decision.state().find(id));
+        }
+      });
+      return w.marks("node-1").size();
+    };
+    const bool is_launch = kind == MarkKind::launch_failed;
+    EXPECT_EQ(mark_by({jobs[0], jobs[0]}), 1u);
+    EXPECT_EQ(mark_by(jobs), 3u);
+    w.c.advance(is_launch ? 1h : 24h);
+    EXPECT_EQ(mark_by(jobs), 3u);
+    w.c.advance(1us);
+    EXPECT_EQ(mark_by({jobs[0]}), 4u) << "those before count no more";
+    w.c.emit(NodeMarked{w.c.node_id("node-1"), MarkKind::accepted, "", {}, ""});
+    EXPECT_EQ(mark_by({jobs[0]}), 6u) << "accepted is forgotten";
+  }
+}
+
+TEST(UsersFault, OnAGangsNodesHoldsBackNoFaultOfTheMachine) {
+  HealthWorld w(cluster(nodes(4, gpus(8))));
+  const JobId gang = w.c.run(job("gang").nodes(3), {"node-1", "node-2", "node-3"});
+  const CheckResult own = failing("gpu_xid", T::app, "gpu 3 xid 31", {1 << 3});
+  for (const std::string name : {"node-1", "node-2", "node-3"}) w.report(name, {own});
+  w.report("node-1", {own, failing("gpu_xid", T::evict, "gpu 3 xid 79", {1 << 3})});
+  EXPECT_THAT(w.incidents(kMassFault), IsEmpty());
+  EXPECT_EQ(w.node("node-1").health.find("gpu_xid", "gpu 3 xid 79")->done, FaultAnswer::evict);
+  EXPECT_EQ(w.repair("node-1").step, RepairStep::emptying);
+  EXPECT_TRUE(w.c.attempt(gang).end);
 }
 
 TEST(UsersFault, AFullDiskTakesItsNodeOutAndIsNoLemons) {

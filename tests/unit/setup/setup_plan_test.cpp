@@ -130,15 +130,17 @@ TEST(NextSteps, ShowTheTokenOnlyWhenItIsNew) {
   EXPECT_EQ(plan.config.archive_dir, "/var/lib/hai/archive");
   EXPECT_EQ(plan.config.archive_older_than, "90d");
   const SignedIn nobody;
-  EXPECT_THAT(next_steps(plan, true, "hai_secret\n", nobody), HasSubstr("  hai_secret\n"));
-  EXPECT_THAT(next_steps(plan, true, "hai_secret\n", nobody), HasSubstr("holds for 90d"));
-  EXPECT_THAT(next_steps(plan, true, "", nobody), Not(HasSubstr("shown this once")));
-  EXPECT_THAT(next_steps(plan, false, "", nobody),
+  EXPECT_THAT(next_steps(plan, {.server = true}, "hai_secret\n", nobody),
+              HasSubstr("  hai_secret\n"));
+  EXPECT_THAT(next_steps(plan, {.server = true}, "hai_secret\n", nobody),
+              HasSubstr("holds for 90d"));
+  EXPECT_THAT(next_steps(plan, {.server = true}, "", nobody), Not(HasSubstr("shown this once")));
+  EXPECT_THAT(next_steps(plan, {}, "", nobody),
               HasSubstr("hai-server --config /etc/hai/server.yaml"));
-  EXPECT_THAT(next_steps(plan, true, "", nobody),
+  EXPECT_THAT(next_steps(plan, {.server = true}, "", nobody),
               HasSubstr("hai init - --url https://hai.example:7700 --ca /etc/hai/ca/ca.crt < "));
   plan.is_founding = false;
-  EXPECT_THAT(next_steps(plan, true, "", nobody), Not(HasSubstr("hai init")));
+  EXPECT_THAT(next_steps(plan, {.server = true}, "", nobody), Not(HasSubstr("hai init")));
 }
 
 TEST(NextSteps, LeaveOutWhatSetupHasDone) {
@@ -147,11 +149,24 @@ TEST(NextSteps, LeaveOutWhatSetupHasDone) {
   plan.is_founding = true;
   plan.config = config_of(new_config_text(told(), "/etc/hai", "dbname=hai"));
   const SignedIn done{.is_in = true, .join_line = "hai-agent join hai.example:7700 --token x"};
-  const std::string text = next_steps(plan, true, "", done);
+  const std::string text = next_steps(plan, {.server = true}, "", done);
   EXPECT_THAT(text, HasSubstr("root of this machine is boss now"));
   EXPECT_THAT(text, HasSubstr("\n  hai-agent join hai.example:7700 --token x\n"));
   EXPECT_THAT(text, Not(HasSubstr("hai node token create")));
   EXPECT_THAT(text, Not(HasSubstr("< /etc/hai/admin.token")));
+}
+
+TEST(NextSteps, NameTheBackupUnlessItIsOn) {
+  SetupPlan plan;
+  plan.folder = "/etc/hai";
+  plan.is_founding = true;
+  plan.config = config_of(new_config_text(told(), "/etc/hai", "dbname=hai"));
+  const std::string by_hand = "\n  systemctl enable --now hai-backup.timer\n";
+  EXPECT_THAT(next_steps(plan, {.server = true}, "", {}), HasSubstr(by_hand));
+  const std::string done = next_steps(plan, {.server = true, .backups = true}, "", {});
+  EXPECT_THAT(done, Not(HasSubstr(by_hand)));
+  EXPECT_THAT(done, HasSubstr("\nhai-backup.timer dumps the database each day"));
+  EXPECT_THAT(done, HasSubstr("\n  systemctl enable --now hai-archive.timer\n"));
 }
 
 TEST(NextSteps, NameTheContextIfItIsNotCalledAsTheCluster) {
@@ -160,10 +175,10 @@ TEST(NextSteps, NameTheContextIfItIsNotCalledAsTheCluster) {
   plan.is_founding = true;
   plan.config = config_of(new_config_text(told(), "/etc/hai", "dbname=hai"));
   SignedIn done{.is_in = true, .context = "fire"};
-  EXPECT_THAT(next_steps(plan, true, "", done), HasSubstr("`hai` works here.\n"));
+  EXPECT_THAT(next_steps(plan, {.server = true}, "", done), HasSubstr("`hai` works here.\n"));
   done.context = "fire-2";
   const std::string said = ", by the context fire-2 (fire has none of these addresses).\n";
-  EXPECT_THAT(next_steps(plan, true, "", done), HasSubstr("`hai` works here" + said));
+  EXPECT_THAT(next_steps(plan, {.server = true}, "", done), HasSubstr("`hai` works here" + said));
   EXPECT_THAT(next_steps_beside(plan, "b:7700", done), HasSubstr("asks it as well" + said));
 }
 

@@ -12,7 +12,8 @@ HealthTier tier_of(int64_t code, bool has_nvswitch = false) {
 }
 
 TEST(XidTable, built_in_follows_the_reference) {
-  for (const int64_t code : {8, 13, 31, 43, 68}) EXPECT_EQ(tier_of(code), HealthTier::app) << code;
+  for (const int64_t code : {8, 13, 31, 43, 68, 69, 83, 99, 139})
+    EXPECT_EQ(tier_of(code), HealthTier::app) << code;
   for (const int64_t code : {45, 66, 93, 154}) EXPECT_EQ(tier_of(code), HealthTier::log) << code;
   for (const int64_t code : {63, 92, 94, 121, 156})
     EXPECT_EQ(tier_of(code), HealthTier::drain) << code;
@@ -52,6 +53,15 @@ TEST(XidTable, errors_name_the_line) {
   EXPECT_EQ(XidTable::parse(header).status().message(), "no row for xid *");
 }
 
+// A program can repeat its own fault as often as it likes.
+TEST(XidTable, no_number_of_a_programs_own_faults_is_worth_more) {
+  const XidTable table = XidTable::built_in();
+  for (int64_t code = 1; code <= 200; ++code) {
+    const FaultRule& rule = table.rule_of({.kind = XidKind::xid, .bus_id = "", .code = code}, true);
+    EXPECT_FALSE(rule.tier == HealthTier::app && rule.repeats) << code;
+  }
+}
+
 TEST(KernelTable, finds_check_subject_and_tier) {
   const KernelTable table = KernelTable::built_in();
   const auto seen = [&](const char* line) -> std::string {
@@ -80,6 +90,14 @@ TEST(KernelTable, finds_check_subject_and_tier) {
   EXPECT_EQ(seen("EDAC MC0: 1 UE memory read error on CPU_SrcID#0"), "machine_check  drain");
   EXPECT_EQ(seen("Kernel panic - not syncing: Fatal exception"), "kernel_bug  evict");
   EXPECT_EQ(seen("usb 1-1: new high-speed USB device"), "none");
+}
+
+TEST(KernelTable, open_files_that_programs_have_used_up_are_no_bug_of_the_kernel) {
+  const KernelTable table = KernelTable::built_in();
+  const auto match = table.match("VFS: file-max limit 1048576 reached");
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->check, "file_handles");
+  EXPECT_EQ(match->rule->tier, HealthTier::app);
 }
 
 // Naming a process "Kernel panic" and letting it crash would otherwise end every job of the node.

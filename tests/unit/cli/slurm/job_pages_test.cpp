@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace hai::cli::slurm {
 namespace {
 
@@ -10,26 +12,29 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Jobs 1 to `jobs`, each submitted a second after the one before and ended ten seconds later;
-// those of one user are every `every`th.
+// those of one user are every `every`th. For those that had not ended by a time it looks through a
+// hundred for a page.
 struct Server {
   int64_t jobs = 0;
   int64_t every = 1;
   int asked = 0;
+  int sent = 0;  // jobs
 
   Result<v1::ListJobsReply> list(const v1::ListJobsRequest& request) {
     ++asked;
     v1::ListJobsReply reply;
     int64_t id = request.cursor().empty() ? jobs : std::stoll(request.cursor()) - 1;
-    for (; id > 0 && reply.jobs_size() < request.page_size(); --id) {
-      if (id % every != 0) continue;
+    const int64_t since = request.ended_since_us();
+    const int64_t down_to = since > 0 ? std::max<int64_t>(0, id - 100) : 0;
+    for (; id > down_to && reply.jobs_size() < request.page_size(); --id) {
+      if (id % every != 0 || id + 10 < since) continue;
+      ++sent;
       v1::Job& job = *reply.add_jobs();
       job.set_id(id);
       job.set_submitted_at_us(id);
       job.set_ended_at_us(id + 10);
     }
-    if (id > 0 && reply.jobs_size() > 0) {
-      reply.set_next_cursor(std::to_string(reply.jobs(reply.jobs_size() - 1).id()));
-    }
+    if (id > 0) reply.set_next_cursor(std::to_string(id + 1));
     return reply;
   }
 };
@@ -39,12 +44,12 @@ struct Found {
   std::string left_out;
 };
 
-Found find(Server& server, const std::optional<Period>& period, size_t older_max) {
+Found find(Server& server, const std::optional<Period>& period, size_t most) {
   Found found;
   v1::ListJobsRequest request;
   request.set_page_size(10);
   found.left_out = list_pages(
-                       request, period, older_max,
+                       request, period, most,
                        [&](const v1::ListJobsRequest& page) { return server.list(page); },
                        [&](const v1::Job& job) { found.ids.push_back(job.id()); })
                        .value();
@@ -71,12 +76,21 @@ TEST(SlurmJobPages, BeginWhereThePeriodEnds) {
 
 TEST(SlurmJobPages, ADayIsFoundWholeHoweverManyCameAfterIt) {
   Server server{.jobs = 1'000'000};
-  const Found found = find(server, Period{.start_us = 5'000, .end_us = 5'100}, 50);
+  const Found found = find(server, Period{.start_us = 5'000, .end_us = 5'100}, 5);
   ASSERT_EQ(found.ids.size(), 110u);
   EXPECT_EQ(found.ids.front(), 5'099);
   EXPECT_EQ(found.ids.back(), 4'990) << "it ended in it";
-  EXPECT_LT(server.asked, 40);
-  EXPECT_THAT(found.left_out, HasSubstr("only the newest 50 were looked at"));
+  EXPECT_LT(server.asked, 70);
+  EXPECT_THAT(found.left_out, HasSubstr("of jobs submitted before it only those from 4"));
+}
+
+// All that were submitted before a day were sent, to find the few that had not ended by then.
+TEST(SlurmJobPages, OfWhatEndedBeforeThePeriodNothingIsSent) {
+  Server server{.jobs = 5'000};
+  const Found found = find(server, Period{.start_us = 4'900}, 1'000);
+  EXPECT_EQ(found.ids.size(), 111u);
+  EXPECT_EQ(found.left_out, "") << "it was looked for in all";
+  EXPECT_LT(server.sent, 111 + 40) << "and the steps to where the period begins and ends";
 }
 
 TEST(SlurmJobPages, EndWithTheLastJob) {
