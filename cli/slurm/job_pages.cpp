@@ -59,7 +59,7 @@ Result<std::string> list_pages(v1::ListJobsRequest request, const std::optional<
     Result<std::string> cursor = cursor_of(period->end_us, request, list);
     RETURN_IF_ERROR(cursor.status());
     request.set_cursor(cursor.value());
-    request.set_ended_since_us(period->start_us);
+    if (period->start_us > 0) request.set_ended_since_us(period->start_us);
   }
   size_t looked = 0;  // pages before the period; without one, jobs
   do {

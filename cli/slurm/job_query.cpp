@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kJobsMax = 100'000;
 // Of jobs submitted before the period that is asked for: the server looks through 200,000 for each.
 constexpr size_t kOlderPages = 30;
-constexpr size_t kSpecsMax = 2'000;   // each is a call
+constexpr size_t kSpecsMax = 2'000;  // each is a call
 
 bool is_in(const std::vector<std::string>& list, const std::string& value) {
   return list.empty() || std::find(list.begin(), list.end(), value) != list.end();

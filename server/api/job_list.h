@@ -50,7 +50,7 @@ struct JobListRequest {
   bool tasks = false;                // tasks of arrays, too
   JobId array;                       // only the tasks of this one; none = any job
   std::optional<UnixTime> ended_since;  // finished ones only if they ended then or later
-  std::string text;                  // in its name, its user, a tag, or its id; any case
+  std::string text;                     // in its name, its user, a tag, or its id; any case
   JobOrder order;
   JobId before;                   // only older ones; none = from the newest
   std::optional<JobPlace> after;  // of an order that is not by id: where the page before ended

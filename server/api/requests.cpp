@@ -86,6 +86,11 @@ Result<JobListRequest> from_proto(const v1::ListJobsRequest& message) {
   if (request.text.size() > kSearchBytesMax) {
     return invalid_argument("q: has {} bytes, allowed is {}", request.text.size(), kSearchBytesMax);
   }
+  if (message.has_ended_since_us()) {
+    const Result<UnixTime> since = asked_time("ended_since", message.ended_since_us());
+    RETURN_IF_ERROR(since.status());
+    request.ended_since = since.value();
+  }
   RETURN_IF_ERROR(read_order(message, request));
   return request;
 }

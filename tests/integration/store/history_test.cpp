@@ -126,6 +126,39 @@ TEST_F(HistoryTest, AnIndexLeadsToTheJobsOfAName) {
   EXPECT_THAT(conditions_of_index, testing::HasSubstr("left"));
 }
 
+TEST_F(HistoryTest, LeavesOutJobsThatEndedBeforeATime) {
+  std::vector<UnixTime> ends;
+  for (const auto& [id, job] : cluster_.state().jobs()) {
+    if (job.ended_at) ends.push_back(*job.ended_at);
+  }
+  ASSERT_GT(ends.size(), 3u);
+  std::ranges::sort(ends);
+  const UnixTime since = std::chrono::ceil<std::chrono::milliseconds>(ends[ends.size() / 2]);
+  const auto had_not_ended = [since](const Job& job) {
+    return !job.ended_at || *job.ended_at >= since;
+  };
+  EXPECT_EQ(ids(jobs({.ended_since = since, .limit = kHistoryPageMax})), expected(had_not_ended));
+  EXPECT_LT(expected(had_not_ended).size(), cluster_.state().jobs().size());
+}
+
+// What sacct asks for of the jobs before its period: a part of the history, and of that only what
+// the user's entries of the index lead to.
+TEST_F(HistoryTest, AnIndexLeadsToAUsersJobsOfAPartOfTheHistory) {
+  PgSession session({.conninfo = conninfo_});
+  const PgResult plan = session.run(
+      "BEGIN; ALTER TABLE job DROP CONSTRAINT job_pkey CASCADE; DROP INDEX job_by_name;"
+      " SET LOCAL enable_seqscan = off; EXPLAIN SELECT id FROM job WHERE user_name = 'ann' AND"
+      " (ended_at IS NULL OR ended_at >= '2026-11-20T08:00:00Z') AND id < 100 AND id >= 50"
+      " ORDER BY id DESC LIMIT 10");
+  std::string conditions_of_index;
+  for (int row = 0; row < plan.size(); ++row) {
+    if (plan.text(row, 0).find("Index Cond") != std::string_view::npos)
+      conditions_of_index += plan.text(row, 0);
+  }
+  for (const char* condition : {"user_name = 'ann'", "id < 100", "id >= 50"})
+    EXPECT_THAT(conditions_of_index, testing::HasSubstr(condition));
+}
+
 TEST_F(HistoryTest, FindsOneJob) {
   const Job& some = cluster_.state().jobs().begin()->second;
   EXPECT_EQ(job({.job = some.id}).value(), some);

@@ -161,6 +161,27 @@ TEST_F(Api, ManyJobsHaveResultsEach) {
   EXPECT_EQ(reply.results(2).code(), static_cast<int>(grpc::StatusCode::ALREADY_EXISTS));
 }
 
+TEST_F(Api, FinishedJobsAreListedByWhenTheyEnded) {
+  const int64_t id = submit("a");
+  ASSERT_TRUE(is_running(id));
+  server_.finish_job(id, 0);
+  ASSERT_TRUE(server_.eventually(
+      [id](Controller& controller) { return controller.state().find(JobId{id})->is_terminal(); }));
+  const auto listed_since = [this](int64_t micros) {
+    v1::ListJobsRequest request;
+    request.set_include_finished(true);
+    request.set_ended_since_us(micros);
+    v1::ListJobsReply page;
+    EXPECT_TRUE(call(&v1::Api::Stub::ListJobs, request, page).ok());
+    return page.jobs_size();
+  };
+  const int64_t ended = get(id).ended_at_us();
+  EXPECT_EQ(listed_since(ended), 1);
+  EXPECT_EQ(listed_since(ended + 1), 0);
+  submit("b");
+  EXPECT_EQ(listed_since(ended + 1), 1) << "it has not ended";
+}
+
 TEST_F(Api, ListsArePaged) {
   for (int i = 0; i < 5; ++i) submit(fmt::format("j{}", i));
   v1::ListJobsRequest request;

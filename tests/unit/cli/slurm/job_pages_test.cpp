@@ -48,11 +48,11 @@ Found find(Server& server, const std::optional<Period>& period, size_t most) {
   Found found;
   v1::ListJobsRequest request;
   request.set_page_size(10);
-  found.left_out = list_pages(
-                       request, period, most,
-                       [&](const v1::ListJobsRequest& page) { return server.list(page); },
-                       [&](const v1::Job& job) { found.ids.push_back(job.id()); })
-                       .value();
+  found.left_out =
+      list_pages(
+          request, period, most, [&](const v1::ListJobsRequest& page) { return server.list(page); },
+          [&](const v1::Job& job) { found.ids.push_back(job.id()); })
+          .value();
   return found;
 }
 
