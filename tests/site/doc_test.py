@@ -97,7 +97,8 @@ class Noting:
         ("--add-server", "is set up. hai-server.service runs.\n  hai-agent join server-1:7700,server-2:7700 --token hai_0 "
          "--ca-fingerprint sha256:0\n  hai init - --url https://server-1:7700\n"),
         ("hai-server setup", "is set up. hai-server.service runs."),
-        ("grep -c '^host hai hai'", "1"),
+        ("grep -c '^hostssl hai hai'", "1"),
+        ("pg_stat_ssl", "t"),
         ("token create", '{"secret": "hai_0123"} hai_0123'),
         ("systemctl show", "inactive"),
         ("hai doctor", "ok    server  port ok    client  server"),
