@@ -25,9 +25,10 @@ it('opens a terminal in the rank that was chosen, as wide as the page', async ()
   await type(page, 'echo rank $((HAI_NODE_RANK + 0)) of $(basename $PWD; stty size | tr " " x)');
   await shows(page, /rank 0 of .*\d+x\d+/);
   const first = await screen(page).innerText();
-  await type(page, 'before=$(stty size)');
+  // Keys and the new size come by ways of their own: what it was is asked before it changes.
+  await type(page, 'before=$(stty size); echo no""ted');
+  await shows(page, /^noted/);
   await page.setViewportSize({ width: 700, height: 500 });
-  // Keys and the new size come by ways of their own.
   await type(page, 'until [ "$(stty size)" != "$before" ]; do sleep 0.1; done; clear; echo now $(stty size)');
   await shows(page, /now \d+ \d+/);
   expect(Number(/now \d+ (\d+)/.exec(await screen(page).innerText())![1])).toBeLessThan(Number(/\d+x(\d+)/.exec(first)![1]));
