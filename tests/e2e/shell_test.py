@@ -273,7 +273,7 @@ class ShellTest(ClusterTest):
             for process in shells:
                 threading.Thread(target=self.fill, args=(process,), daemon=True).start()
             for process in shells:
-                self.assertEqual(process.wait(timeout=60), 0)
+                self.assertEqual(process.wait(timeout=180), 0)  # twenty floods beside other tests
         eventually("nothing is left", lambda: files() <= before + 3)
         done = subprocess.run(
             ["/bin/sh", "-c", f"exec {programs() / 'hai'} shell {job} -- cat <&-"],
