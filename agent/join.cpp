@@ -190,7 +190,10 @@ auto ask_patiently(Try ask, bool (*is_final)(const Status&)) {
     const Duration waited = std::chrono::floor<Duration>(Clock::now() - began);
     const std::optional<Duration> pause = patience.pause_after(answer.status(), waited);
     if (!pause) return answer;
-    if (is_first) fmt::print(stderr, "hai-agent: {}; asking again\n", answer.status().message());
+    if (is_first) {
+      fmt::print(stderr, "hai-agent: {}; asking again, for {} at most\n", answer.status().message(),
+                 format_duration(JoinPatience::most(answer.status())));
+    }
     std::this_thread::sleep_for(*pause);
   }
 }

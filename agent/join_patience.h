@@ -22,15 +22,20 @@ class JoinPatience {
 
   explicit JoinPatience(uint64_t seed) : rng_(seed) {}
 
+  // How long such an answer is borne; 0 = waiting will not change it.
+  static Duration most(const Status& why) {
+    if (why.code() == Code::unavailable) return kAway;
+    const bool is_busy =
+        why.code() == Code::resource_exhausted || why.code() == Code::deadline_exceeded;
+    return is_busy ? kBusy : Duration{};
+  }
   // The pause before the next try; nullopt = that is the last word, or patience is at its end.
   // `waited`: since the first try.
   std::optional<Duration> pause_after(const Status& why, Duration waited) {
-    const bool is_busy =
-        why.code() == Code::resource_exhausted || why.code() == Code::deadline_exceeded;
-    if (!is_busy && why.code() != Code::unavailable) return std::nullopt;
+    if (most(why) == Duration{}) return std::nullopt;
     const Duration pause(rng_.between(longest_.count() / 2, longest_.count()));
     longest_ = std::min(2 * longest_, kPauseMax);
-    if (waited + pause > (is_busy ? kBusy : kAway)) return std::nullopt;
+    if (waited + pause > most(why)) return std::nullopt;
     return pause;
   }
 

@@ -294,7 +294,6 @@ struct Serving::Impl {
   HttpLimits http_limits_of(size_t connections) {
     HttpLimits limits = http_limits();
     limits.connections = connections;
-    limits.strangers_per_address = connections / 4;
     return limits;
   }
 

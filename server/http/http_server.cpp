@@ -25,6 +25,7 @@ using tcp = asio::ip::tcp;
 namespace {
 
 constexpr int kAcceptedAtOnce = 64;
+constexpr size_t kStrangersShare = 4;  // a quarter
 
 }  // namespace
 
@@ -77,7 +78,8 @@ struct HttpServer::Impl {
     const tcp::endpoint from = socket.remote_endpoint(error);
     if (error) return;  // It has left already.
     const std::string address = from.address().to_string();
-    if (auto* one = strangers.in_the_way_of(address, limits.strangers_per_address)) close(*one);
+    const size_t share = limits.connections / kStrangersShare;
+    if (auto* one = strangers.in_the_way_of(address, share)) close(*one);
     if (sessions.size() >= limits.connections) make_room();
     if (sessions.size() < limits.connections) add(std::move(socket), machine_of(address));
   }

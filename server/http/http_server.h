@@ -20,11 +20,9 @@ struct ServiceGate;
 struct HttpLimits {
   // Ten thousand who watch, and whoever asks something. At the limit the machine with the most
   // connections that nobody known has used makes room with its oldest one; where there is none, the
-  // oldest of whoever has the most does.
+  // oldest of whoever has the most does. One machine has a quarter of them so at most, but for this
+  // one's own loopback.
   size_t connections = 12'000;
-  // Connections that nobody known has used, of one machine, whose oldest makes room; this one's own
-  // loopback may have all.
-  size_t strangers_per_address = 3'000;
   size_t header_bytes = 16 << 10;
   size_t body_bytes = 2 << 20;
   size_t strangers_body_bytes = 64 << 10;

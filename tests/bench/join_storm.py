@@ -74,7 +74,7 @@ def join(cluster, words, number, binder):
         return time.monotonic() - began, True, f"no end within {PATIENCE} s"
     said = done.stderr.splitlines()
     why = None if done.returncode == 0 else said[-1] if said else f"exit code {done.returncode}"
-    return time.monotonic() - began, any(line.endswith("asking again") for line in said), why
+    return time.monotonic() - began, any("; asking again" in line for line in said), why
 
 
 def peak_mib(pid):

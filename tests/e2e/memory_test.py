@@ -113,9 +113,11 @@ class MemoryTest(ServersTest):
 
         thread = threading.Thread(target=watch)
         thread.start()
-        yield
-        is_over.set()
-        thread.join()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
 
     def fill_what_is_kept(self):
         """All that watchers may ask for anew: a storm adds no more to it."""
