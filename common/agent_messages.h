@@ -252,7 +252,10 @@ struct LaunchRank {
   bool exclusive = true;  // the whole node, not a share
   int cpus = 0;
   int64_t memory_bytes = 0;
-  RankPlaces ranks;  // of the whole attempt
+  // Of the whole attempt. A node may be told less of the others than the server knows: their names
+  // and GPUs, and where rank 0 is reached; then its own place is in `here`.
+  RankPlaces ranks;
+  std::optional<RankPlace> here;
   int master_port = 0;
   std::string suspend_signal;
   int suspend_exit_code = 85;

@@ -196,6 +196,13 @@ SplitName split(std::string_view name) {
   return result;
 }
 
+std::vector<SplitName> split(const std::vector<std::string>& names) {
+  std::vector<SplitName> parts;
+  parts.reserve(names.size());
+  for (const std::string& name : names) parts.push_back(split(name));
+  return parts;
+}
+
 // Where the range ends that starts at `begin`: numbers one apart, padded as its first one is.
 size_t find_range_end(const std::vector<SplitName>& parts, size_t begin) {
   size_t end = begin + 1;
@@ -206,6 +213,30 @@ size_t find_range_end(const std::vector<SplitName>& parts, size_t begin) {
     ++end;
   }
   return end;
+}
+
+// As a list in this order; what is in one pair of brackets has one frame.
+std::string folded(const std::vector<SplitName>& parts) {
+  std::string text;
+  for (size_t begin = 0; begin < parts.size();) {
+    const SplitName& first = parts[begin];
+    std::string ranges;
+    size_t end = begin;
+    while (end < parts.size() && parts[end].has_same_frame(first)) {
+      const size_t range_end = find_range_end(parts, end);
+      if (!ranges.empty()) ranges += ',';
+      ranges += parts[end].digits;
+      if (range_end - end > 1) ranges.append("-").append(parts[range_end - 1].digits);
+      end = range_end;
+      if (first.number < 0) break;
+    }
+    if (!text.empty()) text += ',';
+    text += first.prefix;
+    text += end - begin > 1 ? '[' + ranges + ']' : ranges;
+    text += first.suffix;
+    begin = end;
+  }
+  return text;
 }
 
 }  // namespace
@@ -234,32 +265,13 @@ Result<std::vector<std::string>> parse_hostlists(const std::vector<std::string>&
   return names;
 }
 
+std::string fold_hostlist(const std::vector<std::string>& names) { return folded(split(names)); }
+
 std::string format_hostlist(std::vector<std::string> names) {
-  std::vector<SplitName> parts;
-  parts.reserve(names.size());
-  for (const std::string& name : names) parts.push_back(split(name));
+  std::vector<SplitName> parts = split(names);
   std::sort(parts.begin(), parts.end());
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-
-  std::string text;
-  for (size_t begin = 0; begin < parts.size();) {
-    const SplitName& first = parts[begin];
-    std::string ranges;
-    size_t end = begin;
-    while (end < parts.size() && parts[end].has_same_frame(first)) {
-      const size_t range_end = find_range_end(parts, end);
-      if (!ranges.empty()) ranges += ',';
-      ranges += parts[end].digits;
-      if (range_end - end > 1) ranges.append("-").append(parts[range_end - 1].digits);
-      end = range_end;
-    }
-    if (!text.empty()) text += ',';
-    text += first.prefix;
-    text += end - begin > 1 ? '[' + ranges + ']' : ranges;
-    text += first.suffix;
-    begin = end;
-  }
-  return text;
+  return folded(parts);
 }
 
 }  // namespace hai

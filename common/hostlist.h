@@ -27,6 +27,10 @@ Result<std::vector<std::string>> parse_hostlists(const std::vector<std::string>&
 // Whether the name is one of a list that parse_hostlist() takes, without writing the list out.
 bool is_in_hostlist(std::string_view name, std::string_view list);
 
+// The same names in the same order, repeats included, with runs of neighbours as ranges: what
+// parse_hostlist() makes the same list of, if they are node names.
+std::string fold_hostlist(const std::vector<std::string>& names);
+
 // The shortest form of this code: sorted by prefix and number, repeats dropped, runs of the last
 // number in a name as ranges.
 std::string format_hostlist(std::vector<std::string> names);

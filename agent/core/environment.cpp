@@ -13,6 +13,7 @@ namespace {
 
 const RankPlace& place_of(const LaunchRank& order, int rank) {
   static const RankPlace kNowhere;
+  if (order.here && rank == order.key.rank) return *order.here;
   if (rank < 0 || static_cast<size_t>(rank) >= order.ranks.size()) return kNowhere;
   return order.ranks[static_cast<size_t>(rank)];
 }

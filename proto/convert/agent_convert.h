@@ -31,7 +31,10 @@ struct ProtocolRange {
   bool contains(int version) const { return oldest <= version && version <= newest; }
   bool operator==(const ProtocolRange&) const = default;
 };
-inline constexpr ProtocolRange kProtocols{.oldest = 1, .newest = 1};
+inline constexpr ProtocolRange kProtocols{.oldest = 1, .newest = 2};
+// From this version on a launch names the nodes of its gang in short: cost and size of a gang's
+// launches grew with the square of its ranks before.
+inline constexpr int kProtocolOfGangs = 2;
 // A stream without it is of a server of before there was a choice: it speaks 1.
 inline constexpr const char* kProtocolMetadata = "hai-protocol";
 // 0 = none in common.
@@ -60,12 +63,23 @@ struct AgentLimits {
 // Without it a gang of n ranks would cost n² conversions. One thread at a time.
 class PlacesCodec {
  public:
+  // All that is known of the places, as v1.RankPlaces.
   const std::string& encode(const RankPlaces& places);
   Result<RankPlaces> decode(const std::string& bytes);
+  // What all ranks are told of each other, as v1.Gang: of each its node and its GPUs, of the first
+  // its address. "" where a node's name cannot stand in a host list.
+  const std::string& encode_gang(const RankPlaces& places);
+  Result<RankPlaces> decode_gang(const std::string& bytes);
 
  private:
-  RankPlaces last_;
-  std::string last_bytes_;
+  struct Last {
+    RankPlaces places;  // kept alive, so that being the same object means being equal
+    std::string bytes;
+    bool is_set = false;
+    bool is_of(const RankPlaces& others) const { return is_set && places.is_same_object(others); }
+  };
+  Last places_;
+  Last gang_;
 };
 
 struct AgentHello {
@@ -83,7 +97,8 @@ void to_proto(const AgentReport& report, v1::AgentReport& out);
 // `next` on. An ended rank whose state has no room is told as running until it has. Returns the
 // `next` of the report that follows, which has the rest.
 int fit_life_states(v1::AgentReport& report, int next);
-void to_proto(const AgentOrder& order, PlacesCodec& codec, v1::AgentOrder& out);
+// For an agent that speaks this version of the protocol.
+void to_proto(const AgentOrder& order, int protocol, PlacesCodec& codec, v1::AgentOrder& out);
 void to_proto(int64_t request_id, const LogRequest& request, v1::ReadLog& out);
 void to_proto(int64_t request_id, const LogChunk& chunk, v1::LogChunk& out);
 

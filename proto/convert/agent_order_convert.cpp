@@ -7,6 +7,7 @@
 #include "proto/convert/agent_convert.h"
 #include "proto/convert/agent_enums.h"
 #include "proto/convert/limits.h"
+#include "proto/convert/place_convert.h"
 #include "proto/convert/rank_key_convert.h"
 #include "proto/convert/spec_convert.h"
 
@@ -17,7 +18,16 @@ namespace {
 constexpr int kPortMax = 65'535;
 constexpr int kExitCodeMax = 255;
 
-void to_proto(const LaunchRank& launch, PlacesCodec& codec, v1::LaunchRank& out) {
+void write_places(const LaunchRank& launch, int protocol, PlacesCodec& codec, v1::LaunchRank& out) {
+  const auto rank = static_cast<size_t>(launch.key.rank);
+  if (protocol >= kProtocolOfGangs && rank < launch.ranks.size()) {
+    out.set_gang(codec.encode_gang(launch.ranks));
+    if (!out.gang().empty()) return to_proto(launch.ranks[rank], *out.mutable_here());
+  }
+  out.set_ranks(codec.encode(launch.ranks));
+}
+
+void to_proto(const LaunchRank& launch, int protocol, PlacesCodec& codec, v1::LaunchRank& out) {
   to_proto(launch.key, *out.mutable_key());
   out.set_job_name(launch.job_name);
   out.set_user(launch.user);
@@ -35,7 +45,7 @@ void to_proto(const LaunchRank& launch, PlacesCodec& codec, v1::LaunchRank& out)
   out.set_exclusive(launch.exclusive);
   out.set_cpus(launch.cpus);
   out.set_memory_bytes(launch.memory_bytes);
-  out.set_ranks(codec.encode(launch.ranks));
+  write_places(launch, protocol, codec, out);
   out.set_master_port(launch.master_port);
   out.set_suspend_signal(launch.suspend_signal);
   out.set_suspend_exit_code(launch.suspend_exit_code);
@@ -86,8 +96,11 @@ Status read_environments(const v1::LaunchRank& message, LaunchRank& out) {
 }
 
 Status read_places(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank& out) {
-  Result<RankPlaces> places = codec.decode(message.ranks());
+  const bool is_short = !message.gang().empty();
+  Result<RankPlaces> places =
+      is_short ? codec.decode_gang(message.gang()) : codec.decode(message.ranks());
   if (!places.is_ok()) return places.status();
+  if (is_short) RETURN_IF_ERROR(from_proto(message.here(), out.here.emplace()));
   out.ranks = std::move(places).value();
   if (static_cast<size_t>(out.key.rank) < out.ranks.size()) return ok();
   return invalid_argument("rank {} of an attempt with {} ranks", out.key.rank, out.ranks.size());
@@ -124,11 +137,12 @@ Status from_proto(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank&
 }
 
 struct BodyToProto {
+  int protocol;
   PlacesCodec& codec;
   v1::AgentOrder& out;
 
   void operator()(const LaunchRank& launch) const {
-    to_proto(launch, codec, *out.mutable_launch_rank());
+    to_proto(launch, protocol, codec, *out.mutable_launch_rank());
   }
   void operator()(const SuspendRank& suspend) const {
     to_proto(suspend.key, *out.mutable_suspend_rank()->mutable_key());
@@ -272,11 +286,11 @@ Status read_body(const v1::AgentOrder& message, PlacesCodec& codec, OrderBody& o
 
 }  // namespace
 
-void to_proto(const AgentOrder& order, PlacesCodec& codec, v1::AgentOrder& out) {
+void to_proto(const AgentOrder& order, int protocol, PlacesCodec& codec, v1::AgentOrder& out) {
   out.set_epoch(order.epoch.value);
   out.set_seq(order.seq);
   out.set_proof(order.proof);
-  std::visit(BodyToProto{codec, out}, order.body);
+  std::visit(BodyToProto{protocol, codec, out}, order.body);
 }
 
 Result<AgentOrder> from_proto(const v1::AgentOrder& message, PlacesCodec& codec) {

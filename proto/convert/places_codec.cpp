@@ -3,13 +3,21 @@
 #include <algorithm>
 
 #include "common/check.h"
+#include "common/hostlist.h"
 #include "hai/v1/agent.pb.h"
 #include "proto/convert/agent_convert.h"
 #include "proto/convert/limits.h"
+#include "proto/convert/place_convert.h"
 
 namespace hai {
 
-namespace {
+void to_proto(const RankPlace& place, v1::RankPlace& out) {
+  out.set_node(place.node);
+  out.set_address(place.address);
+  out.set_zone(place.zone);
+  out.set_leaf(place.leaf);
+  out.set_gpus(place.gpus);
+}
 
 Status from_proto(const v1::RankPlace& message, RankPlace& out) {
   RETURN_IF_ERROR(check_name("node of a rank", message.node(), false));
@@ -21,11 +29,13 @@ Status from_proto(const v1::RankPlace& message, RankPlace& out) {
   return ok();
 }
 
+namespace {
+
 // The places of a thousand ranks are 36 kB, in each of a thousand orders; they shrink to a
 // tenth or a sixth.
 // Those of few ranks are not worth it.
 constexpr size_t kDeflateFrom = 2'048;
-// The first byte of every zlib stream with a window of 32 kB, and of no RankPlaces.
+// The first byte of every zlib stream with a window of 32 kB, and of no message here.
 constexpr char kZlibHead = 0x78;
 // Of one place: four names (check_name), a number, and what protobuf adds.
 constexpr size_t kPlaceBytesMax = 4 * (255 + 8) + 8;
@@ -62,41 +72,82 @@ Result<std::string> inflated(const std::string& bytes) {
   return out;
 }
 
+std::string packed(const google::protobuf::MessageLite& message) {
+  std::string bytes = message.SerializeAsString();
+  return bytes.size() >= kDeflateFrom ? deflated(bytes) : bytes;
+}
+
+Status unpack(const std::string& bytes, google::protobuf::MessageLite& message) {
+  const Result<std::string> plain = bytes.starts_with(kZlibHead) ? inflated(bytes) : bytes;
+  RETURN_IF_ERROR(plain.status());
+  return message.ParseFromString(plain.value()) ? ok() : invalid_argument("ranks cannot be read");
+}
+
 }  // namespace
 
 const std::string& PlacesCodec::encode(const RankPlaces& places) {
-  // The copy in last_ keeps the object alive, so that being the same means being equal.
-  if (!last_bytes_.empty() && last_.is_same_object(places)) return last_bytes_;
+  if (places_.is_of(places)) return places_.bytes;
   v1::RankPlaces message;
-  for (const RankPlace& place : places) {
-    v1::RankPlace& out = *message.add_places();
-    out.set_node(place.node);
-    out.set_address(place.address);
-    out.set_zone(place.zone);
-    out.set_leaf(place.leaf);
-    out.set_gpus(place.gpus);
-  }
-  last_ = places;
-  last_bytes_ = message.SerializeAsString();
-  if (last_bytes_.size() >= kDeflateFrom) last_bytes_ = deflated(last_bytes_);
-  return last_bytes_;
+  for (const RankPlace& place : places) to_proto(place, *message.add_places());
+  places_ = {places, packed(message), true};
+  return places_.bytes;
 }
 
 Result<RankPlaces> PlacesCodec::decode(const std::string& bytes) {
-  if (!bytes.empty() && bytes == last_bytes_) return last_;
+  if (places_.is_set && bytes == places_.bytes) return places_.places;
   v1::RankPlaces message;
-  const Result<std::string> plain = bytes.starts_with(kZlibHead) ? inflated(bytes) : bytes;
-  RETURN_IF_ERROR(plain.status());
-  if (!message.ParseFromString(plain.value())) return invalid_argument("ranks cannot be read");
+  RETURN_IF_ERROR(unpack(bytes, message));
   const auto count = static_cast<size_t>(message.places_size());
   RETURN_IF_ERROR(check_size("ranks", count, AgentLimits::kRanksOfAttempt));
   std::vector<RankPlace> places(count);
   for (size_t i = 0; i < count; ++i) {
     RETURN_IF_ERROR(from_proto(message.places(static_cast<int>(i)), places[i]));
   }
-  last_ = std::move(places);
-  last_bytes_ = bytes;
-  return last_;
+  places_ = {std::move(places), bytes, true};
+  return places_.places;
+}
+
+const std::string& PlacesCodec::encode_gang(const RankPlaces& places) {
+  if (gang_.is_of(places)) return gang_.bytes;
+  gang_ = {places, "", true};
+  std::vector<std::string> names;
+  names.reserve(places.size());
+  for (const RankPlace& place : places) {
+    if (!is_node_name(place.node)) return gang_.bytes;
+    names.push_back(place.node);
+  }
+  v1::Gang message;
+  message.set_nodes(fold_hostlist(names));
+  if (!places.empty()) message.set_master_address(places[0].address);
+  if (std::ranges::any_of(places, [](const RankPlace& place) { return place.gpus > 0; })) {
+    for (const RankPlace& place : places) message.add_gpus(place.gpus);
+  }
+  gang_.bytes = packed(message);
+  return gang_.bytes;
+}
+
+Result<RankPlaces> PlacesCodec::decode_gang(const std::string& bytes) {
+  if (gang_.is_set && bytes == gang_.bytes) return gang_.places;
+  v1::Gang message;
+  RETURN_IF_ERROR(unpack(bytes, message));
+  auto names = parse_hostlist(message.nodes(), AgentLimits::kRanksOfAttempt);
+  RETURN_IF_ERROR(names.status());
+  const size_t count = names.value().size();
+  const auto sizes = static_cast<size_t>(message.gpus_size());
+  if (sizes != 0 && sizes != count) {
+    return invalid_argument("a gang of {} ranks says GPUs of {}", count, sizes);
+  }
+  RETURN_IF_ERROR(check_name("address of rank 0", message.master_address(), true));
+  std::vector<RankPlace> places(count);
+  for (size_t i = 0; i < count; ++i) {
+    places[i].node = std::move(names.value()[i]);
+    if (sizes == 0) continue;
+    places[i].gpus = message.gpus(static_cast<int>(i));
+    RETURN_IF_ERROR(check_range("gpus of a rank", places[i].gpus, 0, GpuSet::kMax));
+  }
+  if (count > 0) places[0].address = message.master_address();
+  gang_ = {std::move(places), bytes, true};
+  return gang_.places;
 }
 
 }  // namespace hai

@@ -47,6 +47,18 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
       : Result<Go>(Go([go = std::move(go)](const Caller& caller, Answer<Reply> answer) mutable {
           go(caller, shortened(std::move(answer)));
         })) {}
+
+  // The same for callers who are held to this.
+  Prepared held_to(const CallNeeds& needs) && {
+    if (!this->is_ok()) return std::move(*this);
+    Prepared held(std::move(*this));
+    static_cast<Result<Go>&>(held) =
+        Go([needs, go = std::move(held).value()](Caller caller, Answer<Reply> answer) {
+          caller.needs = needs;
+          go(caller, std::move(answer));
+        });
+    return held;
+  }
 };
 
 // Every call that is answered once. Streams: ReadLog, WatchJob, WatchEvents.
@@ -108,7 +120,8 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
   CALL(UnsetKnob, UnsetKnobRequest, Knob)                                      \
   CALL(ListAudit, ListAuditRequest, ListAuditReply)
 
-class Operations {
+// What the calls do for whoever they are for.
+class OperationBodies {
  public:
   struct Parts {
     Loop& loop;
@@ -125,7 +138,7 @@ class Operations {
     LogSearches& searches;
     std::string services_url;  // what WhoAmI says
   };
-  explicit Operations(Parts parts) : parts_(std::move(parts)) {}
+  explicit OperationBodies(Parts parts) : parts_(std::move(parts)) {}
 
 #define HAI_OPERATION(name, Request, Reply) Prepared<v1::Reply> name(const v1::Request& request);
   HAI_OPERATIONS(HAI_OPERATION)
@@ -133,6 +146,19 @@ class Operations {
 
  private:
   Parts parts_;
+};
+
+// What transports ask: the same, of callers who are held to what each call needs.
+class Operations {
+ public:
+  explicit Operations(OperationBodies::Parts parts) : bodies_(std::move(parts)) {}
+
+#define HAI_OPERATION(name, Request, Reply) Prepared<v1::Reply> name(const v1::Request& request);
+  HAI_OPERATIONS(HAI_OPERATION)
+#undef HAI_OPERATION
+
+ private:
+  OperationBodies bodies_;
 };
 
 }  // namespace hai

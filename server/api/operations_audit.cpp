@@ -53,7 +53,7 @@ void to_proto(const AuditRow& row, v1::AuditEntry& out) {
 
 }  // namespace
 
-Prepared<v1::ListAuditReply> Operations::ListAudit(const v1::ListAuditRequest& request) {
+Prepared<v1::ListAuditReply> OperationBodies::ListAudit(const v1::ListAuditRequest& request) {
   Result<AuditQuery> query = query_of(request);
   if (!query.is_ok()) return query.status();
   return [this, query = query.value()](const Caller& caller, Answer<v1::ListAuditReply> answer) {

@@ -81,7 +81,7 @@ void fill_history(const HourReport& report, Duration step, v1::HistoryReport& ou
 
 }  // namespace
 
-Prepared<v1::HistoryReport> Operations::GetHistory(const v1::GetHistoryRequest& request) {
+Prepared<v1::HistoryReport> OperationBodies::GetHistory(const v1::GetHistoryRequest& request) {
   return [this, request](const Caller& caller, Answer<v1::HistoryReport> answer) {
     // Totals only: everybody known may see them.
     parts_.queries.controller().read(

@@ -44,7 +44,7 @@ Result<std::vector<Submission>> submissions_of(const v1::SubmitJobsRequest& requ
 
 }  // namespace
 
-Prepared<v1::SubmitJobReply> Operations::SubmitJob(const v1::SubmitJobRequest& request) {
+Prepared<v1::SubmitJobReply> OperationBodies::SubmitJob(const v1::SubmitJobRequest& request) {
   Result<Submission> submission = from_proto(request);
   if (!submission.is_ok()) return submission.status();
   return [this, submission = std::move(submission).value()](
@@ -58,7 +58,7 @@ Prepared<v1::SubmitJobReply> Operations::SubmitJob(const v1::SubmitJobRequest& r
   };
 }
 
-Prepared<v1::SubmitJobsReply> Operations::SubmitJobs(const v1::SubmitJobsRequest& request) {
+Prepared<v1::SubmitJobsReply> OperationBodies::SubmitJobs(const v1::SubmitJobsRequest& request) {
   Result<std::vector<Submission>> submissions = submissions_of(request);
   if (!submissions.is_ok()) return submissions.status();
   return [this, submissions = std::move(submissions).value()](
@@ -72,7 +72,7 @@ Prepared<v1::SubmitJobsReply> Operations::SubmitJobs(const v1::SubmitJobsRequest
   };
 }
 
-Prepared<v1::DryRunJobReply> Operations::DryRunJob(const v1::DryRunJobRequest& request) {
+Prepared<v1::DryRunJobReply> OperationBodies::DryRunJob(const v1::DryRunJobRequest& request) {
   Result<JobSpec> spec = from_proto(request.spec());
   if (!spec.is_ok()) return spec.status();
   return [this, spec = std::move(spec).value()](const Caller& caller,
@@ -86,7 +86,7 @@ Prepared<v1::DryRunJobReply> Operations::DryRunJob(const v1::DryRunJobRequest& r
   };
 }
 
-Prepared<v1::Job> Operations::GetJob(const v1::GetJobRequest& request) {
+Prepared<v1::Job> OperationBodies::GetJob(const v1::GetJobRequest& request) {
   return [this, job = request.job()](const Caller& caller, Answer<v1::Job> answer) {
     parts_.queries.get_job(caller, job,
                            answer_with<JobView>(answer, [](const JobView& view, v1::Job& reply) {
@@ -95,7 +95,7 @@ Prepared<v1::Job> Operations::GetJob(const v1::GetJobRequest& request) {
   };
 }
 
-Prepared<v1::GetJobSpecReply> Operations::GetJobSpec(const v1::GetJobSpecRequest& request) {
+Prepared<v1::GetJobSpecReply> OperationBodies::GetJobSpec(const v1::GetJobSpecRequest& request) {
   return [this, job = request.job()](const Caller& caller, Answer<v1::GetJobSpecReply> answer) {
     parts_.queries.find_job(
         caller, job,
@@ -106,7 +106,7 @@ Prepared<v1::GetJobSpecReply> Operations::GetJobSpec(const v1::GetJobSpecRequest
   };
 }
 
-Prepared<v1::ListJobsReply> Operations::ListJobs(const v1::ListJobsRequest& request) {
+Prepared<v1::ListJobsReply> OperationBodies::ListJobs(const v1::ListJobsRequest& request) {
   Result<JobListRequest> list = from_proto(request);
   if (!list.is_ok()) return list.status();
   return [this, list = std::move(list).value()](const Caller& caller,
@@ -125,7 +125,8 @@ Prepared<v1::ListJobsReply> Operations::ListJobs(const v1::ListJobsRequest& requ
   };
 }
 
-Prepared<v1::ListAttemptsReply> Operations::ListAttempts(const v1::ListAttemptsRequest& request) {
+Prepared<v1::ListAttemptsReply> OperationBodies::ListAttempts(
+    const v1::ListAttemptsRequest& request) {
   Result<int> limit = page_size(request.page_size(), kPageDefault, kPageMax);
   if (!limit.is_ok()) return limit.status();
   return [this, job = request.job(), limit = limit.value()](const Caller& caller,
@@ -139,7 +140,7 @@ Prepared<v1::ListAttemptsReply> Operations::ListAttempts(const v1::ListAttemptsR
   };
 }
 
-Prepared<v1::ListCheckpointsReply> Operations::ListCheckpoints(
+Prepared<v1::ListCheckpointsReply> OperationBodies::ListCheckpoints(
     const v1::ListCheckpointsRequest& request) {
   EventListRequest list{.job = request.job(), .kinds = {"checkpoint_reported"}};
   Result<int> limit = page_size(request.page_size(), kPageDefault, kPageMax);
@@ -161,7 +162,7 @@ Prepared<v1::ListCheckpointsReply> Operations::ListCheckpoints(
   };
 }
 
-Prepared<v1::Progress> Operations::GetProgress(const v1::GetProgressRequest& request) {
+Prepared<v1::Progress> OperationBodies::GetProgress(const v1::GetProgressRequest& request) {
   return [this, job = request.job()](const Caller& caller, Answer<v1::Progress> answer) {
     parts_.queries.find_job(caller, job, [this, answer](Result<Queries::FoundJob> found) {
       if (!found.is_ok()) return answer(found.status());
@@ -175,7 +176,7 @@ Prepared<v1::Progress> Operations::GetProgress(const v1::GetProgressRequest& req
   };
 }
 
-Prepared<v1::ControlJobReply> Operations::ControlJob(const v1::ControlJobRequest& request) {
+Prepared<v1::ControlJobReply> OperationBodies::ControlJob(const v1::ControlJobRequest& request) {
   return [this, jobs = std::vector<std::string>(request.jobs().begin(), request.jobs().end()),
           action = request.action(),
           reason = request.reason()](const Caller& caller, Answer<v1::ControlJobReply> answer) {
@@ -188,7 +189,7 @@ Prepared<v1::ControlJobReply> Operations::ControlJob(const v1::ControlJobRequest
   };
 }
 
-Prepared<v1::Job> Operations::SetJobPriority(const v1::SetJobPriorityRequest& request) {
+Prepared<v1::Job> OperationBodies::SetJobPriority(const v1::SetJobPriorityRequest& request) {
   Result<Priority> priority = parse_priority(request.priority());
   if (!priority.is_ok()) return priority.status();
   return [this, job = request.job(), priority = priority.value()](const Caller& caller,
@@ -202,7 +203,7 @@ Prepared<v1::Job> Operations::SetJobPriority(const v1::SetJobPriorityRequest& re
   };
 }
 
-Prepared<v1::EditJobReply> Operations::EditJob(const v1::EditJobRequest& request) {
+Prepared<v1::EditJobReply> OperationBodies::EditJob(const v1::EditJobRequest& request) {
   Result<hai::EditJob> edit = from_proto(request);
   if (!edit.is_ok()) return edit.status();
   return [this, edit = std::move(edit).value()](const Caller& caller,
@@ -217,7 +218,7 @@ Prepared<v1::EditJobReply> Operations::EditJob(const v1::EditJobRequest& request
   };
 }
 
-Prepared<v1::SubmitJobReply> Operations::RerunJob(const v1::RerunJobRequest& request) {
+Prepared<v1::SubmitJobReply> OperationBodies::RerunJob(const v1::RerunJobRequest& request) {
   RETURN_IF_ERROR(check_request_id(request.request_id()));
   return [this, request](const Caller& caller, Answer<v1::SubmitJobReply> answer) {
     parts_.queries.find_job(
@@ -235,7 +236,7 @@ Prepared<v1::SubmitJobReply> Operations::RerunJob(const v1::RerunJobRequest& req
   };
 }
 
-Prepared<v1::MoveJobReply> Operations::MoveJob(const v1::MoveJobRequest& request) {
+Prepared<v1::MoveJobReply> OperationBodies::MoveJob(const v1::MoveJobRequest& request) {
   Result<hai::MoveJob> move = from_proto(request);
   if (!move.is_ok()) return move.status();
   return [this, move = std::move(move).value()](const Caller& caller,
@@ -250,7 +251,7 @@ Prepared<v1::MoveJobReply> Operations::MoveJob(const v1::MoveJobRequest& request
   };
 }
 
-Prepared<v1::WhyJobReply> Operations::WhyJob(const v1::WhyJobRequest& request) {
+Prepared<v1::WhyJobReply> OperationBodies::WhyJob(const v1::WhyJobRequest& request) {
   return [this, job = request.job(), with_estimate = request.with_estimate()](
              const Caller& caller, Answer<v1::WhyJobReply> answer) {
     parts_.advisor.why(caller, job, with_estimate,
@@ -260,7 +261,7 @@ Prepared<v1::WhyJobReply> Operations::WhyJob(const v1::WhyJobRequest& request) {
   };
 }
 
-Prepared<v1::WhatIfReply> Operations::WhatIf(const v1::WhatIfRequest& request) {
+Prepared<v1::WhatIfReply> OperationBodies::WhatIf(const v1::WhatIfRequest& request) {
   Result<Change> change = from_proto(request);
   if (!change.is_ok()) return change.status();
   return [this, change = std::move(change).value()](const Caller& caller,
@@ -272,7 +273,7 @@ Prepared<v1::WhatIfReply> Operations::WhatIf(const v1::WhatIfRequest& request) {
   };
 }
 
-Prepared<v1::ListEventsReply> Operations::ListEvents(const v1::ListEventsRequest& request) {
+Prepared<v1::ListEventsReply> OperationBodies::ListEvents(const v1::ListEventsRequest& request) {
   Result<EventListRequest> list = from_proto(request);
   if (!list.is_ok()) return list.status();
   return [this, list = std::move(list).value()](const Caller& caller,

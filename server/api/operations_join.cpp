@@ -68,16 +68,13 @@ Result<Token> token_of(const v1::CreateJoinTokenRequest& request) {
   return token;
 }
 
-// What only people of this role may ask for.
 template <typename Reply>
-void read_as(Controller& controller, const Caller& caller, Role role, std::string_view what,
-             const Answer<Reply>& answer,
-             std::function<void(const ClusterState&, const Actor&)> read) {
+void read_state(Controller& controller, const Caller& caller, const Answer<Reply>& answer,
+                std::function<void(const ClusterState&, const Actor&)> read) {
   controller.read(
       caller,
-      [role, what, answer, read](const Controller::ReadContext& context, const Actor& actor) {
-        if (actor.role >= role) return read(context.state, actor);
-        answer(permission_denied("{} are for {}s only", what, to_string(role)));
+      [read](const Controller::ReadContext& context, const Actor& actor) {
+        read(context.state, actor);
       },
       [answer](const Status& status) { answer(status); });
 }
@@ -85,7 +82,7 @@ void read_as(Controller& controller, const Caller& caller, Role role, std::strin
 }  // namespace
 
 // The secret is in this answer and nowhere else: only its hash is kept.
-Prepared<v1::CreateJoinTokenReply> Operations::CreateJoinToken(
+Prepared<v1::CreateJoinTokenReply> OperationBodies::CreateJoinToken(
     const v1::CreateJoinTokenRequest& request) {
   const Result<Token> asked = token_of(request);
   RETURN_IF_ERROR(asked.status());
@@ -109,34 +106,34 @@ Prepared<v1::CreateJoinTokenReply> Operations::CreateJoinToken(
                 reply.set_secret(secret);
               }));
     };
-    read_as<v1::CreateJoinTokenReply>(parts_.queries.controller(), caller, Role::admin,
-                                      "join tokens", answer, create);
+    read_state<v1::CreateJoinTokenReply>(parts_.queries.controller(), caller, answer, create);
   };
 }
 
-Prepared<v1::ListJoinTokensReply> Operations::ListJoinTokens(const v1::ListJoinTokensRequest&) {
+Prepared<v1::ListJoinTokensReply> OperationBodies::ListJoinTokens(
+    const v1::ListJoinTokensRequest&) {
   return [this](const Caller& caller, Answer<v1::ListJoinTokensReply> answer) {
     auto done = answer_with<std::vector<Token>>(
         answer, [](const std::vector<Token>& tokens, v1::ListJoinTokensReply& reply) {
           for (const Token& token : tokens) to_proto(token, *reply.add_tokens());
         });
-    read_as<v1::ListJoinTokensReply>(parts_.queries.controller(), caller, Role::admin,
-                                     "join tokens", answer,
-                                     [done](const ClusterState& state, const Actor&) {
-                                       std::vector<Token> tokens;
-                                       for (const auto& [hash, token] : state.tokens()) {
-                                         if (token.kind == TokenKind::join) tokens.push_back(token);
-                                       }
-                                       done(std::move(tokens));
-                                     });
+    read_state<v1::ListJoinTokensReply>(parts_.queries.controller(), caller, answer,
+                                        [done](const ClusterState& state, const Actor&) {
+                                          std::vector<Token> tokens;
+                                          for (const auto& [hash, token] : state.tokens()) {
+                                            if (token.kind == TokenKind::join)
+                                              tokens.push_back(token);
+                                          }
+                                          done(std::move(tokens));
+                                        });
   };
 }
 
-Prepared<v1::RevokeJoinTokenReply> Operations::RevokeJoinToken(
+Prepared<v1::RevokeJoinTokenReply> OperationBodies::RevokeJoinToken(
     const v1::RevokeJoinTokenRequest& request) {
   return [this, id = request.id()](const Caller& caller, Answer<v1::RevokeJoinTokenReply> answer) {
-    read_as<v1::RevokeJoinTokenReply>(
-        parts_.queries.controller(), caller, Role::admin, "join tokens", answer,
+    read_state<v1::RevokeJoinTokenReply>(
+        parts_.queries.controller(), caller, answer,
         [this, caller, id, answer](const ClusterState& state, const Actor&) {
           for (const auto& [hash, token] : state.tokens()) {
             if (token.kind != TokenKind::join || token_id(hash) != id) continue;
@@ -148,7 +145,7 @@ Prepared<v1::RevokeJoinTokenReply> Operations::RevokeJoinToken(
   };
 }
 
-Prepared<v1::NodeCertificate> Operations::JoinNode(const v1::JoinNodeRequest& request) {
+Prepared<v1::NodeCertificate> OperationBodies::JoinNode(const v1::JoinNodeRequest& request) {
   if (!is_node_name(request.name())) {
     return invalid_argument("name: must be 1 to 255 letters, digits and . _ -");
   }
@@ -182,25 +179,24 @@ Prepared<v1::NodeCertificate> Operations::JoinNode(const v1::JoinNodeRequest& re
   };
 }
 
-Prepared<v1::ListNodeIdentitiesReply> Operations::ListNodeIdentities(
+Prepared<v1::ListNodeIdentitiesReply> OperationBodies::ListNodeIdentities(
     const v1::ListNodeIdentitiesRequest&) {
   return [this](const Caller& caller, Answer<v1::ListNodeIdentitiesReply> answer) {
     auto done = answer_with<std::vector<NodeIdentity>>(
         answer, [](const std::vector<NodeIdentity>& all, v1::ListNodeIdentitiesReply& reply) {
           for (const NodeIdentity& each : all) to_proto(each, *reply.add_identities());
         });
-    read_as<v1::ListNodeIdentitiesReply>(parts_.queries.controller(), caller, Role::operator_,
-                                         "the identities of nodes", answer,
-                                         [done](const ClusterState& state, const Actor&) {
-                                           std::vector<NodeIdentity> all;
-                                           for (const auto& [node, identity] : state.identities())
-                                             all.push_back(identity);
-                                           done(std::move(all));
-                                         });
+    read_state<v1::ListNodeIdentitiesReply>(
+        parts_.queries.controller(), caller, answer,
+        [done](const ClusterState& state, const Actor&) {
+          std::vector<NodeIdentity> all;
+          for (const auto& [node, identity] : state.identities()) all.push_back(identity);
+          done(std::move(all));
+        });
   };
 }
 
-Prepared<v1::NodeIdentity> Operations::RevokeNodeIdentity(
+Prepared<v1::NodeIdentity> OperationBodies::RevokeNodeIdentity(
     const v1::RevokeNodeIdentityRequest& request) {
   RETURN_IF_ERROR(check_sentence("reason", request.reason()));
   return [this, node = request.name(), reason = request.reason()](const Caller& caller,

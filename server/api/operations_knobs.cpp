@@ -41,7 +41,7 @@ Done<CommandReply> answer_with_knob(const Controller& controller, const std::str
 
 }  // namespace
 
-Prepared<v1::ListKnobsReply> Operations::ListKnobs(const v1::ListKnobsRequest&) {
+Prepared<v1::ListKnobsReply> OperationBodies::ListKnobs(const v1::ListKnobsRequest&) {
   return [this](const Caller& caller, Answer<v1::ListKnobsReply> answer) {
     const Controller& controller = parts_.queries.controller();
     parts_.queries.controller().read(
@@ -60,7 +60,7 @@ Prepared<v1::ListKnobsReply> Operations::ListKnobs(const v1::ListKnobsRequest&) 
   };
 }
 
-Prepared<v1::Knob> Operations::SetKnob(const v1::SetKnobRequest& request) {
+Prepared<v1::Knob> OperationBodies::SetKnob(const v1::SetKnobRequest& request) {
   RETURN_IF_ERROR(check_sentence("reason", request.reason()));
   return [this, command = hai::SetKnob{request.name(), request.value(), request.reason()}](
              const Caller& caller, Answer<v1::Knob> answer) {
@@ -69,7 +69,7 @@ Prepared<v1::Knob> Operations::SetKnob(const v1::SetKnobRequest& request) {
   };
 }
 
-Prepared<v1::Knob> Operations::UnsetKnob(const v1::UnsetKnobRequest& request) {
+Prepared<v1::Knob> OperationBodies::UnsetKnob(const v1::UnsetKnobRequest& request) {
   RETURN_IF_ERROR(check_sentence("reason", request.reason()));
   return [this, command = hai::UnsetKnob{request.name(), request.reason(), ""}](
              const Caller& caller, Answer<v1::Knob> answer) {

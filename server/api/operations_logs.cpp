@@ -54,7 +54,7 @@ void write_page(const LogSearchPage& page, v1::SearchLogReply& reply) {
 
 }  // namespace
 
-Prepared<v1::SearchLogReply> Operations::SearchLog(const v1::SearchLogRequest& request) {
+Prepared<v1::SearchLogReply> OperationBodies::SearchLog(const v1::SearchLogRequest& request) {
   Result<LogSearchRequest> search = search_of(request);
   if (!search.is_ok()) return search.status();
   return [this, search = std::move(search).value()](const Caller& caller,

@@ -29,7 +29,7 @@ Result<Duration> window_of(const std::string& text) {
 
 }  // namespace
 
-Prepared<v1::ListNodesReply> Operations::ListNodes(const v1::ListNodesRequest& request) {
+Prepared<v1::ListNodesReply> OperationBodies::ListNodes(const v1::ListNodesRequest& request) {
   Result<NodeListRequest> list = from_proto(request);
   if (!list.is_ok()) return list.status();
   return [this, list = std::move(list).value()](const Caller& caller,
@@ -43,7 +43,7 @@ Prepared<v1::ListNodesReply> Operations::ListNodes(const v1::ListNodesRequest& r
   };
 }
 
-Prepared<v1::Node> Operations::GetNode(const v1::GetNodeRequest& request) {
+Prepared<v1::Node> OperationBodies::GetNode(const v1::GetNodeRequest& request) {
   return [this, name = request.name()](const Caller& caller, Answer<v1::Node> answer) {
     parts_.queries.get_node(
         caller, name, answer_with<NodeView>(answer, [](const NodeView& node, v1::Node& reply) {
@@ -52,7 +52,8 @@ Prepared<v1::Node> Operations::GetNode(const v1::GetNodeRequest& request) {
   };
 }
 
-Prepared<v1::ListNodeJobsReply> Operations::ListNodeJobs(const v1::ListNodeJobsRequest& request) {
+Prepared<v1::ListNodeJobsReply> OperationBodies::ListNodeJobs(
+    const v1::ListNodeJobsRequest& request) {
   Result<int> limit = page_size(request.page_size(), kPageDefault, kHistoryPageMax);
   if (!limit.is_ok()) return limit.status();
   return [this, name = request.name(), limit = limit.value()](
@@ -85,7 +86,7 @@ static NodeSettings settings_of(const v1::ControlNodeRequest& request) {
   return settings;
 }
 
-Prepared<v1::ControlNodeReply> Operations::ControlNode(const v1::ControlNodeRequest& request) {
+Prepared<v1::ControlNodeReply> OperationBodies::ControlNode(const v1::ControlNodeRequest& request) {
   NodeChange change{request.action(), request.reason()};
   if (request.has_deadline_us()) change.deadline = unix_micros(request.deadline_us());
   change.settings = settings_of(request);
@@ -103,7 +104,7 @@ Prepared<v1::ControlNodeReply> Operations::ControlNode(const v1::ControlNodeRequ
 }
 
 // The sums first: they may take a few turns, the totals are of the moment of the answer.
-Prepared<v1::Cluster> Operations::GetCluster(const v1::GetClusterRequest&) {
+Prepared<v1::Cluster> OperationBodies::GetCluster(const v1::GetClusterRequest&) {
   return [this](const Caller& caller, Answer<v1::Cluster> answer) {
     parts_.queries.who_am_i(caller, [this, caller, answer](Result<WhoAmIView> me) {
       if (!me.is_ok()) return answer(me.status());
@@ -127,7 +128,7 @@ Prepared<v1::Cluster> Operations::GetCluster(const v1::GetClusterRequest&) {
   };
 }
 
-Prepared<v1::ClusterSeries> Operations::GetClusterSeries(
+Prepared<v1::ClusterSeries> OperationBodies::GetClusterSeries(
     const v1::GetClusterSeriesRequest& request) {
   Result<Duration> length = window_of(request.window());
   if (!length.is_ok()) return length.status();
@@ -145,7 +146,7 @@ Prepared<v1::ClusterSeries> Operations::GetClusterSeries(
   };
 }
 
-Prepared<v1::ListIncidentsReply> Operations::ListIncidents(
+Prepared<v1::ListIncidentsReply> OperationBodies::ListIncidents(
     const v1::ListIncidentsRequest& request) {
   Result<IncidentListRequest> list = from_proto(request);
   if (!list.is_ok()) return list.status();
@@ -162,7 +163,7 @@ Prepared<v1::ListIncidentsReply> Operations::ListIncidents(
   };
 }
 
-Prepared<v1::CloseIncidentReply> Operations::CloseIncident(
+Prepared<v1::CloseIncidentReply> OperationBodies::CloseIncident(
     const v1::CloseIncidentRequest& request) {
   return [this, close = hai::CloseIncident{request.id(), request.reason()}](
              const Caller& caller, Answer<v1::CloseIncidentReply> answer) {
@@ -170,7 +171,7 @@ Prepared<v1::CloseIncidentReply> Operations::CloseIncident(
   };
 }
 
-Prepared<v1::Digest> Operations::GetDigest(const v1::GetDigestRequest&) {
+Prepared<v1::Digest> OperationBodies::GetDigest(const v1::GetDigestRequest&) {
   return [this](const Caller& caller, Answer<v1::Digest> answer) {
     parts_.queries.get_digest(
         caller, answer_with<DigestView>(answer, [](const DigestView& view, v1::Digest& reply) {

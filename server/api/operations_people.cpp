@@ -117,7 +117,7 @@ Result<TokenScope> scope_for(std::optional<TokenScope> wanted, const User& user,
 
 }  // namespace
 
-Prepared<v1::WhoAmIReply> Operations::WhoAmI(const v1::WhoAmIRequest&) {
+Prepared<v1::WhoAmIReply> OperationBodies::WhoAmI(const v1::WhoAmIRequest&) {
   return [this](const Caller& caller, Answer<v1::WhoAmIReply> answer) {
     parts_.queries.who_am_i(caller, answer_with<WhoAmIView>(answer, [this](const WhoAmIView& view,
                                                                            v1::WhoAmIReply& reply) {
@@ -127,7 +127,7 @@ Prepared<v1::WhoAmIReply> Operations::WhoAmI(const v1::WhoAmIRequest&) {
   };
 }
 
-Prepared<v1::ListQuotasReply> Operations::ListQuotas(const v1::ListQuotasRequest& request) {
+Prepared<v1::ListQuotasReply> OperationBodies::ListQuotas(const v1::ListQuotasRequest& request) {
   return [this, owner = request.owner()](const Caller& caller, Answer<v1::ListQuotasReply> answer) {
     parts_.queries.list_quotas(
         caller, owner,
@@ -138,7 +138,7 @@ Prepared<v1::ListQuotasReply> Operations::ListQuotas(const v1::ListQuotasRequest
   };
 }
 
-Prepared<v1::Quota> Operations::SetQuota(const v1::SetQuotaRequest& request) {
+Prepared<v1::Quota> OperationBodies::SetQuota(const v1::SetQuotaRequest& request) {
   Result<std::optional<Priority>> priority = parse_quota_priority(request.priority());
   if (!priority.is_ok()) return priority.status();
   QuotaName name{.quota = {.owner = request.owner(), .group = request.group()},
@@ -153,7 +153,7 @@ Prepared<v1::Quota> Operations::SetQuota(const v1::SetQuotaRequest& request) {
   };
 }
 
-Prepared<v1::DeleteQuotaReply> Operations::DeleteQuota(const v1::DeleteQuotaRequest& request) {
+Prepared<v1::DeleteQuotaReply> OperationBodies::DeleteQuota(const v1::DeleteQuotaRequest& request) {
   Result<std::optional<Priority>> priority = parse_quota_priority(request.priority());
   if (!priority.is_ok()) return priority.status();
   return [this, quota = Quota{.owner = request.owner(), .group = request.group()},
@@ -162,7 +162,7 @@ Prepared<v1::DeleteQuotaReply> Operations::DeleteQuota(const v1::DeleteQuotaRequ
   };
 }
 
-Prepared<v1::ListUsersReply> Operations::ListUsers(const v1::ListUsersRequest&) {
+Prepared<v1::ListUsersReply> OperationBodies::ListUsers(const v1::ListUsersRequest&) {
   return [this](const Caller& caller, Answer<v1::ListUsersReply> answer) {
     parts_.queries.list_users(
         caller, answer_with<std::vector<User>>(
@@ -172,7 +172,7 @@ Prepared<v1::ListUsersReply> Operations::ListUsers(const v1::ListUsersRequest&) 
   };
 }
 
-Prepared<v1::User> Operations::SetUser(const v1::SetUserRequest& request) {
+Prepared<v1::User> OperationBodies::SetUser(const v1::SetUserRequest& request) {
   return [this, request](const Caller& caller, Answer<v1::User> answer) {
     parts_.accounts.run(
         caller, request.name(),
@@ -182,14 +182,14 @@ Prepared<v1::User> Operations::SetUser(const v1::SetUserRequest& request) {
   };
 }
 
-Prepared<v1::RemoveUserReply> Operations::RemoveUser(const v1::RemoveUserRequest& request) {
+Prepared<v1::RemoveUserReply> OperationBodies::RemoveUser(const v1::RemoveUserRequest& request) {
   return [this, name = request.name()](const Caller& caller, Answer<v1::RemoveUserReply> answer) {
     parts_.accounts.remove(caller, name, answer_done(answer));
   };
 }
 
 // The secret is in this answer and nowhere else: only its hash is kept.
-Prepared<v1::CreateTokenReply> Operations::CreateToken(const v1::CreateTokenRequest& request) {
+Prepared<v1::CreateTokenReply> OperationBodies::CreateToken(const v1::CreateTokenRequest& request) {
   Result<NewToken> wanted = new_token(request, parts_.sign_in.rules());
   if (!wanted.is_ok()) return wanted.status();
   return [this, wanted = wanted.value()](const Caller& caller,
@@ -224,7 +224,7 @@ Prepared<v1::CreateTokenReply> Operations::CreateToken(const v1::CreateTokenRequ
   };
 }
 
-Prepared<v1::ListTokensReply> Operations::ListTokens(const v1::ListTokensRequest& request) {
+Prepared<v1::ListTokensReply> OperationBodies::ListTokens(const v1::ListTokensRequest& request) {
   return [this, user = request.user()](const Caller& caller, Answer<v1::ListTokensReply> answer) {
     parts_.queries.list_tokens(
         caller, user,
@@ -235,7 +235,7 @@ Prepared<v1::ListTokensReply> Operations::ListTokens(const v1::ListTokensRequest
   };
 }
 
-Prepared<v1::RevokeTokenReply> Operations::RevokeToken(const v1::RevokeTokenRequest& request) {
+Prepared<v1::RevokeTokenReply> OperationBodies::RevokeToken(const v1::RevokeTokenRequest& request) {
   return [this, id = request.id()](const Caller& caller, Answer<v1::RevokeTokenReply> answer) {
     parts_.queries.find_token(caller, id, [this, caller, answer](Result<Token> token) {
       if (!token.is_ok()) return answer(token.status());

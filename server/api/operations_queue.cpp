@@ -149,7 +149,7 @@ void fill_usage(const UsageLines& usage, int limit, v1::JobUsage& out) {
 
 }  // namespace
 
-Prepared<v1::Queue> Operations::GetQueue(const v1::GetQueueRequest& message) {
+Prepared<v1::Queue> OperationBodies::GetQueue(const v1::GetQueueRequest& message) {
   Result<QueueRequest> request = queue_request_of(message);
   if (!request.is_ok()) return request.status();
   return
@@ -166,7 +166,7 @@ Prepared<v1::Queue> Operations::GetQueue(const v1::GetQueueRequest& message) {
       };
 }
 
-Prepared<v1::JobUsage> Operations::GetJobUsage(const v1::GetJobUsageRequest& request) {
+Prepared<v1::JobUsage> OperationBodies::GetJobUsage(const v1::GetJobUsageRequest& request) {
   if (request.attempt() < 0) return invalid_argument("attempt: is {}", request.attempt());
   Result<int> limit = page_size(request.page_size(), kRanksDefault, kRanksMax);
   if (!limit.is_ok()) return limit.status();

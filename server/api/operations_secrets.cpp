@@ -23,7 +23,7 @@ Status check_value(const std::string& value) {
 
 }  // namespace
 
-Prepared<v1::ListSecretsReply> Operations::ListSecrets(const v1::ListSecretsRequest& request) {
+Prepared<v1::ListSecretsReply> OperationBodies::ListSecrets(const v1::ListSecretsRequest& request) {
   return [this, user = request.user()](const Caller& caller, Answer<v1::ListSecretsReply> answer) {
     parts_.queries.list_secrets(
         caller, user,
@@ -34,7 +34,7 @@ Prepared<v1::ListSecretsReply> Operations::ListSecrets(const v1::ListSecretsRequ
   };
 }
 
-Prepared<v1::Secret> Operations::SetSecret(const v1::SetSecretRequest& request) {
+Prepared<v1::Secret> OperationBodies::SetSecret(const v1::SetSecretRequest& request) {
   if (Status status = check_value(request.value()); !status.is_ok()) return status;
   return [this, name = request.name(), value = std::make_shared<const WipedText>(request.value())](
              const Caller& caller, Answer<v1::Secret> answer) {
@@ -45,7 +45,8 @@ Prepared<v1::Secret> Operations::SetSecret(const v1::SetSecretRequest& request) 
   };
 }
 
-Prepared<v1::DeleteSecretReply> Operations::DeleteSecret(const v1::DeleteSecretRequest& request) {
+Prepared<v1::DeleteSecretReply> OperationBodies::DeleteSecret(
+    const v1::DeleteSecretRequest& request) {
   return [this, name = request.name(), user = request.user()](
              const Caller& caller, Answer<v1::DeleteSecretReply> answer) {
     parts_.actions.remove_secret(caller, user, name, answer_done(answer));

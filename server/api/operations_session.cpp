@@ -27,7 +27,7 @@ void to_proto(const SignInProvider::Device& device, v1::BeginSignInReply& reply)
 
 }  // namespace
 
-Prepared<v1::SignInReply> Operations::SignIn(const v1::SignInRequest& request) {
+Prepared<v1::SignInReply> OperationBodies::SignIn(const v1::SignInRequest& request) {
   return [this, request](const Caller& caller, const Answer<v1::SignInReply>& answer) {
     SignInDesk& sign_in = parts_.sign_in;
     auto done = answer_with<SignInDesk::Session>(
@@ -47,7 +47,7 @@ Prepared<v1::SignInReply> Operations::SignIn(const v1::SignInRequest& request) {
   };
 }
 
-Prepared<v1::BeginSignInReply> Operations::BeginSignIn(const v1::BeginSignInRequest& request) {
+Prepared<v1::BeginSignInReply> OperationBodies::BeginSignIn(const v1::BeginSignInRequest& request) {
   return [this, is_device = request.device()](const Caller&,
                                               const Answer<v1::BeginSignInReply>& answer) {
     const SignInDesk& sign_in = parts_.sign_in;
@@ -67,7 +67,7 @@ Prepared<v1::BeginSignInReply> Operations::BeginSignIn(const v1::BeginSignInRequ
   };
 }
 
-Prepared<v1::SignOutReply> Operations::SignOut(const v1::SignOutRequest&) {
+Prepared<v1::SignOutReply> OperationBodies::SignOut(const v1::SignOutRequest&) {
   return [this](const Caller& caller, const Answer<v1::SignOutReply>& answer) {
     parts_.sign_in.end(caller, answer_done(answer));
   };

@@ -8,10 +8,7 @@ namespace hai {
 void Queries::get_digest(const Caller& caller, Done<DigestView> done) {
   controller_.read(
       caller,
-      [done](const Controller::ReadContext& context, const Actor& actor) {
-        if (actor.role != Role::admin) {
-          return done(permission_denied("only admins may ask for the state's digest"));
-        }
+      [done](const Controller::ReadContext& context, const Actor&) {
         done(DigestView{context.state.last_seq(), digest_text(state_digest(context.state))});
       },
       done);
@@ -21,10 +18,7 @@ void Queries::list_audit(const Caller& caller, const AuditQuery& query,
                          Done<std::vector<AuditRow>> done) {
   controller_.read(
       caller,
-      [this, query, done](const Controller::ReadContext&, const Actor& actor) {
-        if (actor.role != Role::admin) {
-          return done(permission_denied("only admins may read the audit log"));
-        }
+      [this, query, done](const Controller::ReadContext&, const Actor&) {
         if (history_ == nullptr) return done(unavailable("this server keeps no audit log"));
         history_->audit(query, done);
       },

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,12 +17,20 @@
 
 namespace hai {
 
+// What a call wants of whoever asks, by the contract (server/api/call_needs.h).
+struct CallNeeds {
+  std::string_view call = "";  // its name there; "" = no call of the contract
+  Role role = Role::user;
+  TokenScope scope = TokenScope::read;
+};
+
 // Who asks: resolved from a token when the command is processed, or named by trusted code
 // (bootstrap, simulator).
 struct Caller {
   std::string token_hash;  // SHA-256, hex
   std::string trusted_user;
   bool is_server = false;  // the server itself, which may all
+  CallNeeds needs = {};    // authenticate() holds him to it
 };
 
 struct Actor {

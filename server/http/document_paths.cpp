@@ -9,6 +9,7 @@
 #include "common/check.h"
 #include "hai/v1/api.pb.h"
 #include "proto/json/call_options.h"
+#include "server/api/call_needs.h"
 #include "server/http/message_schema.h"
 
 namespace hai {
@@ -129,6 +130,7 @@ void add_route(const MethodDescriptor& call, const v1::Route& route, const Proto
   Json& operation = document["paths"][path][verb];
   operation["operationId"] = route.id().empty() ? words_of(call.name()) : route.id();
   operation["x-role"] = route.role();
+  if (route.role() != "anyone") operation["x-scope"] = to_string(needs_of(call.name()).scope);
   operation["summary"] = comments.of(call);
 
   const Json& known = document["components"]["parameters"];
@@ -167,26 +169,28 @@ void add_route(const MethodDescriptor& call, const v1::Route& route, const Proto
 
 // The verbs for one thing: a path for each value of an enumeration, which is a schema too.
 struct Verbs {
-  const Descriptor* request;  // of the same for many; its field "verb" has the enumeration
-  std::string thing;          // "job"
-  std::string things;         // the field of the request that names many
-  std::string path;           // of one, up to the verb
-  std::string role;
+  std::string call;    // of the same for many; its request's field "verb" has the enumeration
+  std::string thing;   // "job"
+  std::string things;  // the field of the request that names many
+  std::string path;    // of one, up to the verb
 };
 
 void add_verbs(const Verbs& verbs, const ProtoComments& comments, Json& document) {
-  const JsonField& field = *json_plan_of(verbs.request).find("verb");
+  const MethodDescriptor& call = call_named(verbs.call);
+  const Descriptor* request = call.input_type();
+  const JsonField& field = *json_plan_of(request).find("verb");
   Json words = Json::array();
   for (const auto& [number, word] : field.words) {
     if (number == 0) continue;  // unspecified
     words.push_back(word);
-    const std::set<std::string> taken = taken_by_verb(verbs.request, verbs.things, word);
+    const std::set<std::string> taken = taken_by_verb(request, verbs.things, word);
     document["paths"][verbs.path + word]["post"] = {
         {"operationId", word + "_" + verbs.thing},
-        {"x-role", verbs.role},
+        {"x-role", call.options().GetExtension(v1::route, 0).role()},
+        {"x-scope", to_string(needs_of(verbs.call).scope)},
         {"summary", comments.of(*field.field->enum_type(), number)},
         {"parameters", Json::array({part("parameters", verbs.thing)})},
-        {"requestBody", body_of(verbs.request, taken, false, comments)},
+        {"requestBody", body_of(request, taken, false, comments)},
         {"responses",
          {{"200", part("responses", verbs.thing == "job" ? "Job" : "Node")},
           {"default", part("responses", "Problem")}}}};
@@ -205,11 +209,8 @@ void add_paths(const ProtoComments& comments, Json& document) {
       add_route(call, call.options().GetExtension(v1::route, k), comments, document);
     }
   }
-  add_verbs({v1::ControlJobRequest::descriptor(), "job", "jobs", "/api/v1/jobs/{id}/", "owner"},
-            comments, document);
-  add_verbs(
-      {v1::ControlNodeRequest::descriptor(), "node", "nodes", "/api/v1/nodes/{name}/", "operator"},
-      comments, document);
+  add_verbs({"ControlJob", "job", "jobs", "/api/v1/jobs/{id}/"}, comments, document);
+  add_verbs({"ControlNode", "node", "nodes", "/api/v1/nodes/{name}/"}, comments, document);
 }
 
 }  // namespace hai

@@ -25,6 +25,7 @@ Status AgentReactor::check_is(const std::string& node) const {
 void AgentReactor::accept(int protocol) {
   if (accepted_ || finished_) return;
   accepted_ = true;
+  protocol_ = protocol;
   if (known_ != nullptr) known_->note(peer_);
   context_.AddInitialMetadata(kProtocolMetadata, std::to_string(protocol));
   StartSendInitialMetadata();  // Tells the agent that it is accepted, before any order.
@@ -33,7 +34,7 @@ void AgentReactor::accept(int protocol) {
 
 void AgentReactor::send(const AgentOrder& order, PlacesCodec& codec) {
   v1::ServerMessage message;
-  to_proto(order, codec, *message.mutable_order());
+  to_proto(order, protocol_, codec, *message.mutable_order());
   if (peer_secret_ && message.order().has_name_peers()) {
     add_peer_keys(*message.mutable_order()->mutable_name_peers());
   }

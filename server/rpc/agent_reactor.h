@@ -95,6 +95,7 @@ class AgentReactor final : public AgentStream,
   TimerId timer_ = 0;          // hello or drain timeout
   bool said_hello_ = false;
   bool accepted_ = false;
+  int protocol_ = kProtocols.oldest;  // that both go on in
   bool write_in_flight_ = false;
   bool write_posted_ = false;
   bool finished_ = false;

@@ -50,7 +50,7 @@ void try_order(const std::string& bytes) {
   const Result<AgentOrder> order = from_proto(message, codec);
   if (!order.is_ok()) return judge_reason(order.status().message());
   v1::AgentOrder own;
-  to_proto(order.value(), codec, own);
+  to_proto(order.value(), kProtocols.newest, codec, own);
   const Result<AgentOrder> again = from_proto(own, codec);
   if (!again.is_ok() || !(again.value() == order.value())) broken("an order comes back changed");
 }

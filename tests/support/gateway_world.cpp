@@ -25,7 +25,7 @@ Status AgentEnd::check_is(const std::string& node) const {
 void AgentEnd::send(const AgentOrder& order, PlacesCodec& codec) {
   if (is_over) return;
   v1::ServerMessage message;
-  to_proto(order, codec, *message.mutable_order());
+  to_proto(order, kProtocols.newest, codec, *message.mutable_order());
   bytes_sent += message.ByteSizeLong();
   orders.push_back(order);
 }

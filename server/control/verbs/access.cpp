@@ -27,6 +27,18 @@ bool is_idle(const Token& token, UnixTime used, UnixTime now) {
   return token.kind == TokenKind::session && now - used > kSessionIdleMax;
 }
 
+Status check_needs(const CallNeeds& needs, const User& user, const Actor& actor) {
+  if (user.role < needs.role) {
+    return permission_denied("{} is for {}s only: {} is {} {}", needs.call, to_string(needs.role),
+                             user.name, user.role == Role::user ? "a" : "an", to_string(user.role));
+  }
+  if (actor.scope < needs.scope) {
+    return permission_denied("{} needs a token of scope {}: this one's is {}", needs.call,
+                             to_string(needs.scope), to_string(actor.scope));
+  }
+  return ok();
+}
+
 }  // namespace
 
 Status check_token(const Token* token, UnixTime now, UnixTime used) {
@@ -56,7 +68,10 @@ Result<Actor> authenticate(const ClusterState& state, const Caller& caller, Unix
     name = token->user;
     scope = token->scope;
   }
-  return actor_of(name, state.find_user(name), scope);
+  const User* user = state.find_user(name);
+  Result<Actor> actor = actor_of(name, user, scope);
+  if (actor.is_ok()) RETURN_IF_ERROR(check_needs(caller.needs, *user, actor.value()));
+  return actor;
 }
 
 Result<Actor> actor_of(const std::string& name, const User* user, TokenScope scope) {

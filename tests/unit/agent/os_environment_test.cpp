@@ -230,6 +230,22 @@ TEST(Environment, SlurmNames) {
   EXPECT_EQ(value(alone, "SLURM_CPUS_ON_NODE"), "(unset)");
 }
 
+// A node that is told only its own place, names, sizes and where rank 0 is (v1.Gang).
+TEST(Environment, IsTheSameWhereLessIsToldOfTheOthers) {
+  for (const EnvStyle style : {EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm}) {
+    for (const int rank : {0, 1}) {
+      LaunchRank order = gang_of_two();
+      order.env_style = style;
+      order.launch = LaunchMode::per_gpu;
+      order.key.rank = rank;
+      LaunchRank told = order;
+      told.here = order.ranks[static_cast<size_t>(rank)];
+      told.ranks = {{.node = "node-1", .address = "10.0.0.1"}, {.node = "node-2"}};
+      EXPECT_EQ(build_environment(told, kPaths, 2), build_environment(order, kPaths, 2)) << rank;
+    }
+  }
+}
+
 TEST(Environment, UserOverridesAllButTheSocket) {
   LaunchRank order = gang_of_two();
   order.environments = {{"HAI_SOCKET", "/evil"}, {"MASTER_PORT", "1"}, {"PYTHONPATH", "/mine"}};

@@ -128,5 +128,29 @@ TEST(Hostlist, FormatAndParseAgree) {
   }
 }
 
+TEST(Hostlist, FoldsWhatIsInOrder) {
+  const auto folded = [](const std::string& list) {
+    const std::vector<std::string> names = parse_hostlist(list).value();
+    const std::string text = fold_hostlist(names);
+    EXPECT_EQ(parse_hostlist(text).value(), names) << text;
+    return text;
+  };
+  EXPECT_EQ(folded(""), "");
+  EXPECT_EQ(folded("n3,n1,n2,n2,login,login,n08,n09,n10,n11"), "n[3,1-2,2],login,login,n[08-11]");
+  EXPECT_EQ(folded("n9,n10,a.x,b1.x,b2.x,7,8"), "n[9-10],a.x,b[1-2].x,[7-8]");
+  EXPECT_EQ(folded("n[1-5000]"), "n[1-5000]");
+
+  Rng rng(7);
+  for (int i = 0; i < 500; ++i) {
+    std::vector<std::string> names;
+    for (uint64_t n = rng.below(30); n > 0; --n) {
+      std::string name;
+      for (uint64_t size = 1 + rng.below(6); size > 0; --size) name += "01289a.-"[rng.below(8)];
+      names.push_back(name);
+    }
+    EXPECT_EQ(parse_hostlist(fold_hostlist(names)).value(), names) << fold_hostlist(names);
+  }
+}
+
 }  // namespace
 }  // namespace hai

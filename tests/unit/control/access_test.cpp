@@ -58,6 +58,40 @@ TEST(Authenticate, ATokenLetsNobodyBeMoreThanItsScope) {
   }
 }
 
+// What the contract says of a call holds whoever asks, whatever the call does afterwards.
+TEST(Authenticate, HoldsCallersToWhatTheirCallNeeds) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob");
+  c.add_user("olga", {}, Role::operator_);
+  for (const std::string user : {"bob", "olga", "ann"}) {
+    for (TokenScope scope :
+         {TokenScope::read, TokenScope::submit, TokenScope::operate, TokenScope::admin}) {
+      c.emit(TokenSet{{.hash = fmt::format("{} {}", user, to_string(scope)),
+                       .user = user,
+                       .created_at = c.now,
+                       .scope = scope}});
+    }
+  }
+  const auto refusal = [&c](const std::string& token, Role role, TokenScope scope) {
+    const Caller caller{.token_hash = token,
+                        .needs = {.call = "Call", .role = role, .scope = scope}};
+    return authenticate(c.state(), caller, c.now).status().message();
+  };
+  EXPECT_EQ(refusal("bob submit", Role::user, TokenScope::submit), "");
+  EXPECT_EQ(refusal("bob read", Role::user, TokenScope::submit),
+            "Call needs a token of scope submit: this one's is read");
+  EXPECT_EQ(refusal("bob admin", Role::operator_, TokenScope::operate),
+            "Call is for operators only: bob is a user");
+  EXPECT_EQ(refusal("olga admin", Role::admin, TokenScope::admin),
+            "Call is for admins only: olga is an operator");
+  EXPECT_EQ(refusal("olga operate", Role::operator_, TokenScope::operate), "");
+  EXPECT_EQ(refusal("ann operate", Role::admin, TokenScope::admin),
+            "Call needs a token of scope admin: this one's is operate");
+  EXPECT_EQ(refusal("ann admin", Role::admin, TokenScope::admin), "");
+  const Caller trusted{.trusted_user = "bob", .needs = {.call = "Call", .role = Role::admin}};
+  EXPECT_FALSE(authenticate(c.state(), trusted, c.now).is_ok());
+}
+
 TEST(Authenticate, TokensEndByTheClockAndSessionsWhenNobodyUsesThem) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.add_user("bob");

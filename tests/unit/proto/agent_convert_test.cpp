@@ -6,9 +6,11 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
+#include "common/hostlist.h"
 #include "common/rng.h"
 #include "hai/v1/agent.pb.h"
 
@@ -170,6 +172,9 @@ class Draw {
     for (RankPlace& place : places) {
       place = {name(), name(true), name(true), name(true)};
     }
+    if (rng.chance(0.5)) {  // else mostly such that no host list has them
+      for (RankPlace& place : places) std::ranges::replace(place.node, ':', '-');
+    }
     launch.ranks = std::move(places);
     for (uint64_t i = rng.below(5); i > 0; --i) launch.environments[bytes(10)] = bytes(30);
     return launch;
@@ -214,6 +219,20 @@ Message through_the_wire(const Message& message) {
   return read;
 }
 
+// What an order says once a node of a protocol with gangs has read it.
+AgentOrder as_told_in_short(AgentOrder order) {
+  auto* launch = std::get_if<LaunchRank>(&order.body);
+  const auto is_listed = [](const RankPlace& place) { return is_node_name(place.node); };
+  if (launch == nullptr || !std::ranges::all_of(launch->ranks, is_listed)) return order;
+  launch->here = launch->ranks[static_cast<size_t>(launch->key.rank)];
+  std::vector<RankPlace> told;
+  for (const RankPlace& place : launch->ranks)
+    told.push_back({.node = place.node, .gpus = place.gpus});
+  told.front().address = launch->ranks[0].address;
+  launch->ranks = std::move(told);
+  return order;
+}
+
 TEST(AgentConvert, ReportsRoundTrip) {
   Draw draw(1);
   for (int i = 0; i < 2'000; ++i) {
@@ -233,10 +252,16 @@ TEST(AgentConvert, OrdersRoundTrip) {
   for (int i = 0; i < 2'000; ++i) {
     const AgentOrder order = draw.order();
     v1::AgentOrder message;
-    to_proto(order, server, message);
+    to_proto(order, 1, server, message);
     Result<AgentOrder> back = from_proto(through_the_wire(message), agent);
     ASSERT_TRUE(back.is_ok()) << back.status().message();
     ASSERT_EQ(back.value(), order);
+
+    message.Clear();
+    to_proto(order, kProtocolOfGangs, server, message);
+    back = from_proto(through_the_wire(message), agent);
+    ASSERT_TRUE(back.is_ok()) << back.status().message();
+    ASSERT_EQ(back.value(), as_told_in_short(order));
   }
 }
 
@@ -279,7 +304,7 @@ TEST(AgentConvert, RandomBytesNeverCrash) {
     std::string bytes;
     if (draw.rng.chance(0.5)) {
       to_proto(draw.report(), *agent.mutable_report());
-      to_proto(draw.order(), codec, *server.mutable_order());
+      to_proto(draw.order(), draw.any_of({1, 2}), codec, *server.mutable_order());
       bytes = draw.rng.chance(0.5) ? agent.SerializeAsString() : server.SerializeAsString();
       for (uint64_t n = draw.rng.below(4); n > 0 && !bytes.empty(); --n) {
         bytes[draw.rng.below(bytes.size())] = static_cast<char>(draw.rng.below(256));
@@ -390,7 +415,7 @@ TEST(AgentConvert, OrdersOfANewerServerAreRefused) {
   EXPECT_EQ(from_proto(message, codec).status().code(), Code::invalid_argument);
 }
 
-TEST(AgentConvert, PlacesOfAGangAreConvertedOnce) {
+void expect_converted_once(int protocol) {
   Draw draw(5);
   AgentOrder first{.epoch = Epoch{1}, .body = draw.launch()};
   AgentOrder second = first;
@@ -401,14 +426,19 @@ TEST(AgentConvert, PlacesOfAGangAreConvertedOnce) {
   std::vector<LaunchRank> read;
   for (const AgentOrder& order : {first, second, other, first}) {
     v1::AgentOrder message;
-    to_proto(order, server, message);
+    to_proto(order, protocol, server, message);
     Result<AgentOrder> back = from_proto(message, agent);
     ASSERT_TRUE(back.is_ok());
-    ASSERT_EQ(back.value(), order);
     read.push_back(std::get<LaunchRank>(back.value().body));
   }
-  EXPECT_TRUE(read[0].ranks.is_same_object(read[1].ranks));
-  EXPECT_FALSE(read[0].ranks.is_same_object(read[2].ranks));
+  EXPECT_TRUE(read[0].ranks.is_same_object(read[1].ranks)) << protocol;
+  EXPECT_FALSE(read[0].ranks.is_same_object(read[2].ranks)) << protocol;
+  EXPECT_EQ(read[3].ranks, read[0].ranks) << protocol;
+}
+
+TEST(AgentConvert, PlacesOfAGangAreConvertedOnce) {
+  expect_converted_once(1);
+  expect_converted_once(kProtocolOfGangs);
 }
 
 std::vector<RankPlace> many_places() {
@@ -429,6 +459,62 @@ TEST(AgentConvert, PlacesOfALargeGangAreSmall) {
   const Result<RankPlaces> read = agent.decode(bytes);
   ASSERT_TRUE(read.is_ok()) << read.status().message();
   EXPECT_EQ(read.value(), places);
+}
+
+TEST(AgentConvert, WhatAGangKnowsOfItselfDoesNotGrowWithIt) {
+  const RankPlaces places = many_places();
+  PlacesCodec server;
+  PlacesCodec agent;
+  const std::string bytes = server.encode_gang(places);
+  EXPECT_LT(bytes.size(), 100u);
+  const Result<RankPlaces> read = agent.decode_gang(bytes);
+  ASSERT_TRUE(read.is_ok()) << read.status().message();
+  ASSERT_EQ(read.value().size(), places.size());
+  for (size_t i = 0; i < places.size(); ++i) EXPECT_EQ(read.value()[i].node, places[i].node);
+  EXPECT_EQ(read.value()[0].address, places[0].address);
+}
+
+// Ranks of one node and nodes in any order, as a placement has them.
+TEST(AgentConvert, AGangKeepsItsOrderAndItsSizes) {
+  const RankPlaces places = {{.node = "b2", .address = "10.0.0.1", .gpus = 8},
+                             {.node = "b1", .gpus = 4},
+                             {.node = "b1", .gpus = 4},
+                             {.node = "login", .gpus = 8},
+                             {.node = "login", .gpus = 8},
+                             {.node = "b09", .gpus = 8},
+                             {.node = "b10", .gpus = 8}};
+  PlacesCodec server;
+  PlacesCodec agent;
+  const Result<RankPlaces> read = agent.decode_gang(server.encode_gang(places));
+  ASSERT_TRUE(read.is_ok()) << read.status().message();
+  EXPECT_EQ(read.value(), places);
+}
+
+TEST(AgentConvert, NamesThatNoHostListHasAreToldInFull) {
+  AgentOrder order{.epoch = Epoch{1}, .body = LaunchRank{}};
+  std::get<LaunchRank>(order.body).key = {JobId{1}, 1, 0};
+  std::get<LaunchRank>(order.body).ranks = {{.node = "a,b", .address = "10.0.0.1", .leaf = "l1"}};
+  PlacesCodec server;
+  PlacesCodec agent;
+  v1::AgentOrder message;
+  to_proto(order, kProtocolOfGangs, server, message);
+  EXPECT_EQ(from_proto(message, agent).value(), order);
+}
+
+TEST(AgentConvert, LiesAboutAGangAreRefused) {
+  const auto refusal = [](const std::string& nodes, int sizes, const std::string& address) {
+    v1::Gang message;
+    message.set_nodes(nodes);
+    message.set_master_address(address);
+    for (int i = 0; i < sizes; ++i) message.add_gpus(i == 0 ? GpuSet::kMax + 1 : 8);
+    return PlacesCodec().decode_gang(message.SerializeAsString()).status().message();
+  };
+  EXPECT_EQ(refusal("n[1-3]", 0, "a"), "");
+  EXPECT_NE(refusal("n[1-100001]", 0, "a"), "");
+  EXPECT_NE(refusal("n[1-3", 0, "a"), "");
+  EXPECT_EQ(refusal("n[1-3]", 2, "a"), "a gang of 3 ranks says GPUs of 2");
+  EXPECT_NE(refusal("n[1-3]", 3, "a"), "");
+  EXPECT_NE(refusal("n[1-3]", 0, std::string(300, 'a')), "");
 }
 
 TEST(AgentConvert, DamagedPlacesAreRefused) {
