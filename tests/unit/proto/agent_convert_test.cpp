@@ -493,12 +493,14 @@ TEST(AgentConvert, AGangKeepsItsOrderAndItsSizes) {
 TEST(AgentConvert, NamesThatNoHostListHasAreToldInFull) {
   AgentOrder order{.epoch = Epoch{1}, .body = LaunchRank{}};
   std::get<LaunchRank>(order.body).key = {JobId{1}, 1, 0};
-  std::get<LaunchRank>(order.body).ranks = {{.node = "a,b", .address = "10.0.0.1", .leaf = "l1"}};
+  std::get<LaunchRank>(order.body).ranks = {{.node = "a:b", .address = "10.0.0.1", .leaf = "l1"}};
   PlacesCodec server;
   PlacesCodec agent;
   v1::AgentOrder message;
   to_proto(order, kProtocolOfGangs, server, message);
-  EXPECT_EQ(from_proto(message, agent).value(), order);
+  const Result<AgentOrder> read = from_proto(message, agent);
+  ASSERT_TRUE(read.is_ok()) << read.status().message();
+  EXPECT_EQ(read.value(), order);
 }
 
 TEST(AgentConvert, LiesAboutAGangAreRefused) {
