@@ -5,6 +5,7 @@ include(GNUInstallDirs)
 
 install(TARGETS hai-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
 install(PROGRAMS deploy/hai-backup deploy/hai-store-setup DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
+install(FILES deploy/hai_store_files.py DESTINATION ${CMAKE_INSTALL_DATADIR}/hai/store COMPONENT server)
 install(FILES deploy/server.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}-server/examples COMPONENT server)
 install(DIRECTORY deploy/prometheus deploy/grafana deploy/postgres
   DESTINATION ${CMAKE_INSTALL_DOCDIR}-server/examples COMPONENT server)

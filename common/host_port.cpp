@@ -28,15 +28,19 @@ bool is_address(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), &bytes) == 1;
 }
 
-std::string machine_of(std::string_view address) {
+std::string plain_address(std::string_view address) {
   constexpr std::string_view kMapped = "::ffff:";
   if (address.starts_with('[') && address.ends_with(']')) {
     address = address.substr(1, address.size() - 2);
   }
   if (address.starts_with(kMapped) && address.find('.') != std::string_view::npos) {
-    return std::string(address.substr(kMapped.size()));
+    address.remove_prefix(kMapped.size());
   }
-  const std::string plain(address);
+  return std::string(address);
+}
+
+std::string machine_of(std::string_view address) {
+  const std::string plain = plain_address(address);
   in6_addr bytes{};
   if (::inet_pton(AF_INET6, plain.c_str(), &bytes) != 1) return plain;
   for (int i = 8; i < 16; ++i) bytes.s6_addr[i] = 0;
@@ -49,6 +53,11 @@ bool is_host_port(std::string_view address) {
   if (colon == std::string_view::npos || colon == 0) return false;
   const std::optional<int> port = whole_number<int>(address.substr(colon + 1));
   return port && *port >= 1 && *port <= 65'535;
+}
+
+bool is_wildcard(std::string_view host) {
+  const std::string plain = plain_address(host);
+  return plain == "0.0.0.0" || plain == "::" || plain == "*";
 }
 
 bool is_loopback(std::string_view host) {

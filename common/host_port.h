@@ -20,9 +20,13 @@ std::string with_port(const std::string& host, const std::string& port);
 bool is_host_port(std::string_view address);
 // An IPv4 or IPv6 address, and no name.
 bool is_address(const std::string& host);
-// Whom an address counts for where there are limits by address: itself, of IPv6 its /64, which one
-// machine has to itself; an IPv4 address written as IPv6 is that of IPv4. Brackets are taken off.
+// Without brackets; an IPv4 address written as IPv6, as a socket of IPv6 has it, is that of IPv4.
+std::string plain_address(std::string_view address);
+// Whom an address counts for where there are limits by address: itself as plain_address() has it,
+// of IPv6 its /64, which one machine has to itself.
 std::string machine_of(std::string_view address);
+// All addresses of a machine, as it is told where to listen.
+bool is_wildcard(std::string_view host);
 // Only this machine reaches it.
 bool is_loopback(std::string_view host);
 

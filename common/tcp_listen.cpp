@@ -1,6 +1,7 @@
 #include "common/tcp_listen.h"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 
 namespace hai {
 namespace {
@@ -32,6 +33,11 @@ Status listen_on(tcp::acceptor& acceptor, const std::string& address) {
   boost::system::error_code error;
   acceptor.open(endpoint.value().protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error && endpoint.value().protocol() == tcp::v6()) {
+    // Whatever net.ipv6.bindv6only says; a system that does not have it listens to IPv6 alone.
+    boost::system::error_code ignored;
+    acceptor.set_option(boost::asio::ip::v6_only(false), ignored);
+  }
   if (!error) acceptor.bind(endpoint.value(), error);
   if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
   if (error) return unavailable("cannot listen on {}: {}", address, error.message());

@@ -37,7 +37,7 @@ std::string reachable(const std::string& listen) {
   const std::string host = listen.substr(0, colon);
   const std::string port = listen.substr(colon + 1);
   if (port == "0") return "";
-  if (host != "0.0.0.0" && host != "[::]" && host != "::" && host != "*") return listen;
+  if (!is_wildcard(host)) return listen;
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return std::string(name.data()) + ":" + port;

@@ -431,8 +431,8 @@ struct Serving::Impl {
   Controller controller;
   ImagePins images{loop, {.registries = config.image_registries}};
   Actions actions;
-  AccountChanges accounts{controller};
-  UnixDirectory directory{loop, controller, accounts, audit, config.unix_groups};
+  AccountChanges accounts{controller, audit};
+  UnixDirectory directory{loop, controller, accounts, config.unix_groups};
   Queries queries;
   StartEstimates estimates;
   QueueBoard queue;

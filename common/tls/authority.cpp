@@ -214,6 +214,28 @@ bool is_host_name(const std::string& name) {
   return is_plain && !name.empty() && name.size() <= 253 && name.front() != '-';
 }
 
+Result<KeyAndCertificate> issue_for_names(const Signer& signer,
+                                          const std::vector<std::string>& names, const char* unit,
+                                          int days) {
+  if (names.empty() || names.size() > kNamesMax) {
+    return invalid_argument("a server has 1 to {} names, not {}", kNamesMax, names.size());
+  }
+  std::vector<std::string> alternatives;
+  for (const std::string& name : names) {
+    const bool is_number = is_address(name);
+    if (!is_number && !is_host_name(name)) {
+      return invalid_argument("'{}' is neither a host's name nor an address", name);
+    }
+    alternatives.push_back((is_number ? "IP:" : "DNS:") + name);
+  }
+  return make(
+      {.common_name = names.front(),
+       .unit = unit,
+       .extensions = extensions_for(fmt::format("{}", fmt::join(alternatives, ",")), "serverAuth"),
+       .validity = validity_of(days)},
+      signer.certificate.get(), signer.key.get());
+}
+
 }  // namespace
 
 Result<KeyAndCertificate> make_authority(int days) {
@@ -227,28 +249,18 @@ Result<KeyAndCertificate> make_authority(int days) {
 
 Result<KeyAndCertificate> issue_for_server(const KeyAndCertificate& authority,
                                            const std::vector<std::string>& names, int days) {
-  if (names.empty() || names.size() > kNamesMax) {
-    return invalid_argument("a server has 1 to {} names, not {}", kNamesMax, names.size());
-  }
-  std::vector<std::string> alternatives;
-  for (const std::string& name : names) {
-    const bool is_number = is_address(name);
-    if (!is_number && !is_host_name(name)) {
-      return invalid_argument("'{}' is neither a host's name nor an address", name);
-    }
-    alternatives.push_back((is_number ? "IP:" : "DNS:") + name);
-  }
   const Result<Signer> signer = read_signer(authority);
   RETURN_IF_ERROR(signer.status());
-  X509* issuer = signer.value().certificate.get();
-  Result<KeyAndCertificate> made = make(
-      {.common_name = names.front(),
-       .unit = "hai-server",
-       .extensions = extensions_for(fmt::format("{}", fmt::join(alternatives, ",")), "serverAuth"),
-       .validity = validity_of(days)},
-      issuer, signer.value().key.get());
-  if (made.is_ok()) made.value().certificate += pem_of(issuer);
+  Result<KeyAndCertificate> made = issue_for_names(signer.value(), names, kServerUnit, days);
+  if (made.is_ok()) made.value().certificate += pem_of(signer.value().certificate.get());
   return made;
+}
+
+Result<KeyAndCertificate> issue_for_database(const KeyAndCertificate& authority,
+                                             const std::vector<std::string>& names) {
+  const Result<Signer> signer = read_signer(authority);
+  RETURN_IF_ERROR(signer.status());
+  return issue_for_names(signer.value(), names, kDatabaseUnit, kAuthorityDays);
 }
 
 Result<KeyAndCertificate> issue_for_node(const KeyAndCertificate& authority,

@@ -44,6 +44,15 @@ Status write_both(const TlsFiles& files, const KeyAndCertificate& pair,
   return status;
 }
 
+Result<KeyAndCertificate> read_both(const TlsFiles& files) {
+  Result<std::string> certificate = read_whole_file(files.certificate);
+  if (!certificate.is_ok()) return certificate.status();
+  Result<std::string> key = read_whole_file(files.key);
+  if (!key.is_ok()) return key.status();
+  return KeyAndCertificate{.key = std::move(key).value(),
+                           .certificate = std::move(certificate).value()};
+}
+
 }  // namespace
 
 Status AuthorityFolder::make() const {
@@ -54,12 +63,11 @@ Status AuthorityFolder::make() const {
 }
 
 Result<KeyAndCertificate> AuthorityFolder::read() const {
-  Result<std::string> certificate = read_whole_file(this->certificate());
-  if (!certificate.is_ok()) return certificate.status();
-  Result<std::string> key = read_whole_file(this->key());
-  if (!key.is_ok()) return key.status();
-  return KeyAndCertificate{.key = std::move(key).value(),
-                           .certificate = std::move(certificate).value()};
+  return read_both({.certificate = certificate(), .key = key()});
+}
+
+Result<KeyAndCertificate> AuthorityFolder::read_old() const {
+  return read_both({.certificate = old_certificate(), .key = old_key()});
 }
 
 Status AuthorityFolder::write_authority(const KeyAndCertificate& authority) const {
@@ -111,10 +119,13 @@ Status AuthorityFolder::check_nobody_needs_old(const std::string& own) const {
     const Result<CertificateFacts> facts = read_certificate(text.value());
     if (!facts.is_ok() || facts.value().is_authority || facts.value().ends < now) continue;
     if (is_issued_by(text.value(), own)) continue;
+    const bool is_database = entry.path() == std::filesystem::path(database_certificate());
     return failed_precondition(
-        "{} is of the old CA and in force: have a new one issued and in place, and move this one "
-        "away",
-        entry.path().string());
+        "{} is of the old CA and in force: {}", entry.path().string(),
+        is_database ? "PostgreSQL shows it to further servers: once ca.crt of each has both CAs, "
+                      "move this file away and run `hai-server setup --add-server` for one of them "
+                      "again"
+                    : "have a new one issued and in place, and move this one away");
   }
   return ok();
 }

@@ -1,11 +1,39 @@
 #include "server/api/account_changes.h"
 
-#include <utility>
+#include <fmt/core.h>
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "server/api/audit_trail.h"
 #include "server/api/text_limits.h"
 #include "server/control/engine/controller.h"
 
 namespace hai {
+namespace {
+
+// " WORD proj-b" for each group of `more` that `fewer` lacks.
+std::string groups_text(const char* word, const std::vector<std::string>& more,
+                        const std::vector<std::string>& fewer) {
+  std::string text;
+  for (const std::string& group : more) {
+    if (std::ranges::find(fewer, group) == fewer.end()) text += fmt::format(", {} {}", word, group);
+  }
+  return text;
+}
+
+// "role user, joins proj-b, leaves proj-a": what is different, for the audit log.
+std::string change_text(const User& before, const User& after, bool is_new) {
+  std::string text = is_new ? ", new user" : "";
+  if (before.role != after.role) text += fmt::format(", role {}", to_string(after.role));
+  text += groups_text("joins", after.groups, before.groups);
+  text += groups_text("leaves", before.groups, after.groups);
+  return text.empty() ? "" : text.substr(2);
+}
+
+}  // namespace
 
 void AccountChanges::run(const Caller& caller, const std::string& name, Change change,
                          Done<User> done) {
@@ -15,6 +43,31 @@ void AccountChanges::run(const Caller& caller, const std::string& name, Change c
       done(std::move(user));
     });
   });
+}
+
+void AccountChanges::run_by_server(std::string_view audited_as, const std::string& name,
+                                   const Change& change, Done<User> done) {
+  const auto tried = std::make_shared<std::optional<std::string>>();  // what was to be different
+  const auto told = [change, name, tried](const User* known) {
+    Result<std::optional<User>> changed = change(known);
+    if (changed.is_ok() && changed.value()) {
+      *tried = change_text(known == nullptr ? User{.name = name} : *known, *changed.value(),
+                           known == nullptr);
+    }
+    return changed;
+  };
+  const Caller server{.is_server = true};
+  run(server, name, told,
+      [this, audited_as, name, server, tried, done = std::move(done)](Result<User> user) {
+        if (*tried) {
+          audit_.note({.caller = server,
+                       .address = "",
+                       .name = audited_as,
+                       .facts = {.target = audit_target("user", name), .detail = **tried}},
+                      user.is_ok() ? ok() : user.status());
+        }
+        done(std::move(user));
+      });
 }
 
 void AccountChanges::remove(const Caller& caller, const std::string& name,

@@ -9,12 +9,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "server/api/source.h"
 #include "server/control/command.h"
 
 namespace hai {
 
+class AuditTrail;
 class Controller;
 
 class AccountChanges {
@@ -22,10 +24,15 @@ class AccountChanges {
   // The account as it is to be; nullopt = as it is. `known`: as it is, nullptr = there is none.
   using Change = std::function<Result<std::optional<User>>(const User* known)>;
 
-  explicit AccountChanges(Controller& controller) : controller_(controller) {}
+  AccountChanges(Controller& controller, AuditTrail& audit)
+      : controller_(controller), audit_(audit) {}
 
   // Answers with the account as it is then, once that is durable; or with why not.
   void run(const Caller& caller, const std::string& name, Change change, Done<User> done);
+  // The same by the server itself, which nobody has asked to: what is different by it, or was to
+  // be, is an entry of the audit log, of this call, which outlives all.
+  void run_by_server(std::string_view audited_as, const std::string& name, const Change& change,
+                     Done<User> done);
   // In the same order; answers when it is durable.
   void remove(const Caller& caller, const std::string& name, Done<CommandReply> done);
 
@@ -36,6 +43,7 @@ class AccountChanges {
   void go_on(const std::string& name);
 
   Controller& controller_;
+  AuditTrail& audit_;
   std::map<std::string, std::deque<Go>> waiting_;  // by user; the first one is under way
 };
 

@@ -50,6 +50,18 @@ std::string joined(std::string_view first, std::string_view second, std::string_
 
 }  // namespace
 
+std::string_view audited_name(std::string_view method) {
+  const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+  const size_t slash = method.rfind('/');
+  if (slash == std::string_view::npos || !method.starts_with('/')) return kUnknownCall;
+  const std::string_view service = method.substr(1, slash - 1);
+  const std::string_view call = method.substr(slash + 1);
+  if (service == "hai.v1.Shells") return kShellCall;
+  const bool is_call =
+      service == api->full_name() && api->FindMethodByName(std::string(call)) != nullptr;
+  return is_call ? call : kUnknownCall;
+}
+
 AuditTrail::AuditTrail(Loop& loop, const CallerBoard& callers, AuditLog* log,
                        std::function<UnixTime()> wall_clock)
     : loop_(loop),
@@ -89,7 +101,8 @@ void AuditTrail::take(const AuditedCall& call, const AuditOutcome& outcome) {
                    .detail = short_text(joined(call.facts.detail, why, "; "), kDetailBytesMax)};
   const std::lock_guard lock(mutex_);
   const size_t waiting = queue_.size();
-  const Rule rule = rule_of(entry, outcome.job.has_value());
+  const bool is_stranger = entry.user.empty() && !call.caller.is_server;
+  const Rule rule = rule_of(entry, is_stranger, outcome.job.has_value());
   if (rule.key.empty()) {
     push(std::move(entry));
   } else {
@@ -99,9 +112,9 @@ void AuditTrail::take(const AuditedCall& call, const AuditOutcome& outcome) {
 }
 
 // Strangers by machine and result, whatever they ask; people by what they ask.
-AuditTrail::Rule AuditTrail::rule_of(AuditEntry& entry, bool is_submit) {
+AuditTrail::Rule AuditTrail::rule_of(AuditEntry& entry, bool is_stranger, bool is_submit) {
   const bool is_refused = entry.result != to_string(Code::ok);
-  if (is_refused && entry.user.empty() && entry.call != kUnixGroupsCall) {
+  if (is_refused && is_stranger) {
     std::string key = fmt::format("{}{}\n{}", kStranger, machines_of(entry.address), entry.result);
     if (!windows_.contains(key) && strangers_ >= kStrangersMax) {
       entry.address = kMany;

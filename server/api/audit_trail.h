@@ -33,12 +33,19 @@ class CallerBoard;
 struct AuditedCall {
   Caller caller;
   std::string address;    // "" = not known
-  std::string_view name;  // of the rpc; kAgentCall, kShellCall, kUnixGroupsCall
+  std::string_view name;  // of the rpc; kAgentCall, kShellCall, kUnixGroupsCall, kUnknownCall
   AuditFacts facts;
 };
 inline constexpr std::string_view kAgentCall = "agent";
 inline constexpr std::string_view kShellCall = "Shell";  // of a service of its own (rpc/shells.h)
 inline constexpr std::string_view kUnixGroupsCall = "unix_groups";  // the server itself
+// What a sign-in has made of an account, as the identity provider has it: the server itself.
+inline constexpr std::string_view kAccountOfSignInCall = "sign_in";
+inline constexpr std::string_view kUnknownCall = "unknown";  // of gRPC, and no call of ours
+
+// What a call of gRPC by this path ("/hai.v1.Api/GetJob") is in the log: whoever is refused may
+// have made it up.
+std::string_view audited_name(std::string_view method);
 
 class AuditTrail {
  public:
@@ -93,7 +100,7 @@ class AuditTrail {
 
   void take(const AuditedCall& call, const AuditOutcome& outcome);
   // With the mutex.
-  Rule rule_of(AuditEntry& entry, bool is_submit);
+  Rule rule_of(AuditEntry& entry, bool is_stranger, bool is_submit);
   Rule rule_of_read(AuditEntry& entry) const;
   void merge(const Rule& rule, AuditEntry entry, const std::optional<int64_t>& job);
   void count_window(const std::string& key, const Window& window);

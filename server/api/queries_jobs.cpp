@@ -187,15 +187,19 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
             request.only_mine || (sees_one && request.user.empty()) ? actor.user : request.user;
         // The history is as far away as the rest of the database: what is in memory has to do.
         if (context.stale_since) return scan_jobs(controller_, caller, request, sights_, done);
-        // A full page says where it ended, and so that there is a job of that tag.
-        const bool may_know_tags = !sight.is_limited() || user == actor.user;
-        JobQuery query{.states = request.states,
-                       .user = user,
-                       .group = request.group,
-                       .tag = may_know_tags && !request.tags.empty() ? request.tags.front() : "",
-                       .ended_since = request.ended_since,
+        if (!user.empty() && !sight.sees(user)) return done(JobPage{});
+        // A full page says where it ended, and so that there is such a job, which may be hidden.
+        const bool sees_rows = !sight.misses_jobs() || !user.empty();
+        const bool sees_tags = !sight.is_limited() || user == actor.user;
+        JobQuery query{.user = user,
+                       .tag = sees_tags && !request.tags.empty() ? request.tags.front() : "",
                        .before = request.before,
                        .limit = request.limit};
+        if (sees_rows) {
+          query.states = request.states;
+          query.group = request.group;
+          query.ended_since = request.ended_since;
+        }
         if (!query.group.empty() || !query.tag.empty() || query.ended_since) {
           const JobId end = query.before ? query.before : JobId{context.state.last_job().value + 1};
           query.down_to = JobId{std::max<int64_t>(1, end.value - kJobsPerScan)};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/api/account_changes.h"
+#include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
 #include "server/api/words.h"
 #include "server/auth/token.h"
@@ -159,11 +160,11 @@ void SignInDesk::open(Person person, Done<Session> done) {
               person.user, kSignInsPerMinute, format_duration(*wait)));
         }
         if (!changed.value()) return admit(person, done);
-        parts_.accounts.run(kServer, person.user, change,
-                            [this, person, done](const Result<User>& user) {
-                              if (!user.is_ok()) return done(user.status());
-                              admit(person, done);
-                            });
+        parts_.accounts.run_by_server(kAccountOfSignInCall, person.user, change,
+                                      [this, person, done](const Result<User>& user) {
+                                        if (!user.is_ok()) return done(user.status());
+                                        admit(person, done);
+                                      });
       },
       done);
 }

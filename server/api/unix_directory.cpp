@@ -7,13 +7,12 @@
 namespace hai {
 
 UnixDirectory::UnixDirectory(Loop& loop, Controller& controller, AccountChanges& accounts,
-                             AuditTrail& audit, UnixGroupsConfig config)
+                             UnixGroupsConfig config)
     : reader_(config.is_used() ? std::make_unique<UnixGroupsReader>(loop, config.named())
                                : nullptr),
       refresh_({.loop = loop,
                 .controller = controller,
                 .accounts = accounts,
-                .audit = audit,
                 .config = std::move(config),
                 .ask = [this](const std::string& user, Done<std::vector<std::string>> done) {
                   reader_->read(user, std::move(done));

@@ -14,7 +14,7 @@ class UnixGroupsReader;
 class UnixDirectory {
  public:
   // A config that is not used: nobody's groups are asked for.
-  UnixDirectory(Loop& loop, Controller& controller, AccountChanges& accounts, AuditTrail& audit,
+  UnixDirectory(Loop& loop, Controller& controller, AccountChanges& accounts,
                 UnixGroupsConfig config);
   ~UnixDirectory();
 

@@ -26,25 +26,6 @@ void log_unknown(const std::string& user, const Status& why) {
   log_warning("unix_groups_unknown", {{"user", user}, {"reason", why.message()}});
 }
 
-// " WORD proj-b" for each group of `more` that `fewer` lacks.
-std::string groups_text(const char* word, const std::vector<std::string>& more,
-                        const std::vector<std::string>& fewer) {
-  std::string text;
-  for (const std::string& group : more) {
-    if (std::ranges::find(fewer, group) == fewer.end()) text += fmt::format(", {} {}", word, group);
-  }
-  return text;
-}
-
-// "role user, joins proj-b, leaves proj-a": what is different, for the audit log.
-std::string change_text(const User& before, const User& after, bool is_new) {
-  std::string text = is_new ? ", new user" : "";
-  if (before.role != after.role) text += fmt::format(", role {}", to_string(after.role));
-  text += groups_text("joins", after.groups, before.groups);
-  text += groups_text("leaves", before.groups, after.groups);
-  return text.empty() ? "" : text.substr(2);
-}
-
 }  // namespace
 
 void UnixGroupsRefresh::start() {
@@ -178,26 +159,17 @@ void UnixGroupsRefresh::tell_what_is_kept(const std::string& user, const Taken& 
 
 void UnixGroupsRefresh::apply(const std::string& user, bool may_be_new, const GroupNames& groups,
                               const Taken& done) {
-  const auto tried = std::make_shared<std::optional<std::string>>();  // what was to be different
-  const auto change = [this, user, may_be_new, groups,
-                       tried](const User* known) -> Result<std::optional<User>> {
+  const auto change = [this, user, may_be_new,
+                       groups](const User* known) -> Result<std::optional<User>> {
     if (known == nullptr && !may_be_new) return std::optional<User>();
     if (known != nullptr && !known->active) return std::optional<User>();
-    const User before = known == nullptr ? User{.name = user} : *known;
-    User changed = with_unix_groups(groups, parts_.config, before);
+    User changed =
+        with_unix_groups(groups, parts_.config, known == nullptr ? User{.name = user} : *known);
     if (known != nullptr && changed == *known) return std::optional<User>();
-    *tried = change_text(before, changed, known == nullptr);
     return std::optional(std::move(changed));
   };
-  parts_.accounts.run(
-      kRefresh, user, change, [this, user, tried, done](const Result<User>& changed) {
-        if (*tried) {
-          parts_.audit.note({.caller = kRefresh,
-                             .address = "",
-                             .name = kUnixGroupsCall,
-                             .facts = {.target = audit_target("user", user), .detail = **tried}},
-                            changed.is_ok() ? ok() : changed.status());
-        }
+  parts_.accounts.run_by_server(
+      kUnixGroupsCall, user, change, [user, done](const Result<User>& changed) {
         const bool is_refused = !changed.is_ok() && changed.status().code() != Code::not_found;
         if (is_refused) {
           log_warning("unix_groups_not_set",

@@ -18,7 +18,6 @@
 namespace hai {
 
 class AccountChanges;
-class AuditTrail;
 class Controller;
 
 // Names of the groups of an account, on the loop's thread, or why they are not known: as
@@ -32,7 +31,6 @@ class UnixGroupsRefresh {
     Loop& loop;
     Controller& controller;
     AccountChanges& accounts;
-    AuditTrail& audit;
     UnixGroupsConfig config;
     AskUnixGroups ask;
   };

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "common/gzip/gzip.h"
+#include "common/host_port.h"
 #include "common/log.h"
 #include "server/http/beast_socket.h"
 #include "server/http/beast_streams.h"
@@ -57,7 +58,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
         events_(std::move(events)) {
     beast::error_code error;
     const tcp::endpoint endpoint = tcp_.socket().remote_endpoint(error);
-    if (!error) peer_ = endpoint.address().to_string();
+    if (!error) peer_ = plain_address(endpoint.address().to_string());
   }
 
   void start() override {

@@ -8,6 +8,7 @@
 #include <boost/beast/websocket/rfc6455.hpp>
 #include <optional>
 
+#include "common/host_port.h"
 #include "common/job_service.h"
 #include "server/http/beast_streams.h"
 #include "server/http/client_stream.h"
@@ -48,7 +49,7 @@ class ServiceSession final : public HttpSession,
         events_(std::move(events)) {
     Error error;
     const tcp::endpoint endpoint = tcp_.socket().remote_endpoint(error);
-    if (!error) peer_ = endpoint.address().to_string();
+    if (!error) peer_ = plain_address(endpoint.address().to_string());
   }
 
   void start() override {

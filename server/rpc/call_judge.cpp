@@ -60,7 +60,7 @@ Status CallJudge::judge(const CallHead& head) {
   site_.meter.note("", "refused", std::string(to_string(admitted.code())), 0);
   site_.audit.note({.caller = caller,
                     .address = site_.known.hosts_of_strangers(),
-                    .name = head.method.substr(head.method.rfind('/') + 1),
+                    .name = audited_name(head.method),
                     .facts = {}},
                    admitted);
   return admitted;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -14,8 +13,6 @@
 
 namespace hai {
 namespace {
-
-constexpr std::string_view kMapped = "::ffff:";  // an IPv4 address on a socket of IPv6
 
 // 0 = no socket (any more).
 uint64_t cookie_of(int fd) {
@@ -36,8 +33,7 @@ void end_if_still(int fd, uint64_t cookie) {
 }  // namespace
 
 Origin origin_of(const std::string& address, int port) {
-  const bool is_mapped = address.starts_with(kMapped);
-  const std::string plain = is_mapped ? address.substr(kMapped.size()) : address;
+  const std::string plain = plain_address(address);
   const bool is_ipv6 = plain.find(':') != std::string::npos;
   return {.name = is_ipv6 ? fmt::format("ipv6:%5B{}%5D:{}", plain, port)
                           : fmt::format("ipv4:{}:{}", plain, port),

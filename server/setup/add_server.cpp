@@ -94,6 +94,8 @@ std::string further_server_script(const SetupOptions& options, const std::string
                                 ? host_of(options.add_server)
                                 : fmt::format("{}", fmt::join(options.names, ","));
   std::string setup = "hai-server setup --bundle - --names " + names;
+  // Plain: a shell takes brackets for a pattern.
+  if (!options.listen.empty()) setup += " --listen " + plain_address(options.listen);
   if (!options.starts) setup += " --no-start";
   // Without what is recommended, for PostgreSQL would come with it; skopeo, if there is one.
   const std::string install =

@@ -15,8 +15,10 @@ PgOptions options_for(const std::string& conninfo) {
           .check_schema = false};
 }
 
-std::string administrator_of(const LocalDatabase& database, const std::string& name) {
-  return fmt::format("host={} user=postgres dbname={}", database.socket, name);
+// Of a PostgreSQL's socket; the port that libpq takes by itself is left out.
+std::string socket_words(const LocalDatabase& database) {
+  const std::string port = database.port == "5432" ? "" : " port=" + database.port;
+  return "host=" + database.socket + port;
 }
 
 bool is_there(PgSession& session, const char* table, const char* column, const std::string& name) {
@@ -79,12 +81,16 @@ Status claim_database(const std::string& conninfo, const ClusterMark& mark, bool
   }
 }
 
+std::string administrator_conninfo(const LocalDatabase& database, const std::string& name) {
+  return fmt::format("{} user=postgres dbname={}", socket_words(database), name);
+}
+
 std::string conninfo_of(const LocalDatabase& database) {
-  return fmt::format("host={} dbname={} user={}", database.socket, database.name, database.role);
+  return fmt::format("{} dbname={} user={}", socket_words(database), database.name, database.role);
 }
 
 Result<DatabaseFacts> look_at_local(const LocalDatabase& database) {
-  PgSession session(options_for(administrator_of(database, "postgres")));
+  PgSession session(options_for(administrator_conninfo(database)));
   try {
     if (!is_there(session, "pg_database", "datname", database.name)) {
       const PgResult version = session.run("SELECT current_setting('server_version_num')");
@@ -96,11 +102,11 @@ Result<DatabaseFacts> look_at_local(const LocalDatabase& database) {
         "is elsewhere is named by --database",
         error.what());
   }
-  return look_at_database(administrator_of(database, database.name));
+  return look_at_database(administrator_conninfo(database, database.name));
 }
 
 Status make_local(const LocalDatabase& database) {
-  PgSession session(options_for(administrator_of(database, "postgres")));
+  PgSession session(options_for(administrator_conninfo(database)));
   const std::string role = sql_quoted(database.role, '"');
   try {
     if (!is_there(session, "pg_roles", "rolname", database.role)) {

@@ -70,7 +70,11 @@ struct LocalDatabase {
   std::string socket;  // folder
   std::string role;
   std::string name;
+  std::string port = "5432";  // by which its socket is called
 };
+// By which PostgreSQL's administrator reaches one of the databases there.
+std::string administrator_conninfo(const LocalDatabase& database,
+                                   const std::string& name = "postgres");
 std::string conninfo_of(const LocalDatabase& database);
 Result<DatabaseFacts> look_at_local(const LocalDatabase& database);
 // Makes role and database unless they are there.

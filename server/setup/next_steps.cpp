@@ -89,8 +89,8 @@ std::string next_steps(const SetupPlan& plan, const Started& started, const std:
               ? "hai-server.service runs.\n"
               : fmt::format("Start its server as the user {}:\n  hai-server --config {}\n",
                             plan.user.name, plan.path);
-  if (!signed_in.join_line.empty() && !plan.is_founding) text += join_words(plan, signed_in);
-  if (!plan.is_founding) return text;
+  if (!signed_in.join_line.empty() && !plan.is_first_setup()) text += join_words(plan, signed_in);
+  if (!plan.is_first_setup()) return text;
   if (!token.empty()) {
     text += fmt::format("\nThe token of {}, shown this once ({} keeps it), holds for {}:\n  {}",
                         config.admin_user, config.admin_token_file,

@@ -111,7 +111,7 @@ Result<bool> start(const SetupPlan& plan, const SetupOptions& options) {
 // One server is enough: the first one of a new cluster. What is there stays as the administrator
 // has it. The archive is his to enable: its files are then all there is of old history.
 bool start_backups(const SetupPlan& plan, const SetupOptions& options) {
-  if (!plan.is_founding || !options.backs_up) return false;
+  if (!plan.is_first_setup() || !options.backs_up) return false;
   const Status status = start_unit(kBackupTimer);
   if (!status.is_ok()) fmt::print(stderr, "hai-server: warning: {}\n", status.message());
   return status.is_ok();
@@ -138,7 +138,9 @@ Status set_up(const SetupPlan& plan, const SetupOptions& options) {
   RETURN_IF_ERROR(judge_database(facts.value(), plan.mark.id, is_adopted));
   if (!options.bundle.empty()) RETURN_IF_ERROR(judge_schema(facts.value()));
   RETURN_IF_ERROR(check_files(plan, is_founded(facts.value())));
-  const bool has_new_token = plan.is_founding && !is_file(plan.config.admin_token_file);
+  const std::string& token_file = plan.config.admin_token_file;
+  const bool has_new_token =
+      plan.is_first_setup() && (is_unfinished(plan.folder) || !is_file(token_file));
   std::vector<std::string> said;
   // No key is made before the database is this cluster's: two foundings at once would make two CAs.
   RETURN_IF_ERROR(make_database(plan));
@@ -147,7 +149,8 @@ Status set_up(const SetupPlan& plan, const SetupOptions& options) {
   // Where the answer was lost, it may be marked.
   if (status.code() != Code::failed_precondition) first.keep();
   RETURN_IF_ERROR(status);
-  status = make_files(plan, said);
+  if (plan.is_founding) status = mark_unfinished(plan.folder);
+  if (status.is_ok()) status = make_files(plan, said);
   if (status.is_ok()) status = hand_over_files(plan);
   if (status.is_ok()) status = fill_database(plan, is_adopted, said);
   if (status.is_ok()) status = write_config(plan, said);
@@ -159,18 +162,18 @@ Status set_up(const SetupPlan& plan, const SetupOptions& options) {
   }
   const Result<bool> is_started = start(plan, options);
   RETURN_IF_ERROR(is_started.status());
-  const Result<std::string> token = has_new_token ? read_whole_file(plan.config.admin_token_file)
-                                                  : Result<std::string>(std::string());
+  const Result<std::string> token = has_new_token && is_file(token_file)
+                                        ? read_whole_file(token_file)
+                                        : Result<std::string>(std::string());
   RETURN_IF_ERROR(token.status());
   SignedIn signed_in;
-  if (is_started.value() && !plan.config.admin_token_file.empty()) {
-    signed_in = sign_in(plan);
-  }
+  if (is_started.value() && !token_file.empty()) signed_in = sign_in(plan);
   const Started started{.server = is_started.value(),
                         .backups = is_started.value() && start_backups(plan, options)};
   fmt::print("{}", next_steps(plan, started, token.value(), signed_in));
+  RETURN_IF_ERROR(mark_finished(plan.folder));
   // Long after its beginning the first token has ended, and is not missed.
-  const bool is_wanted = plan.is_founding || !plan.nodes.empty();
+  const bool is_wanted = plan.is_first_setup() || !plan.nodes.empty();
   if (signed_in.complaint.empty() || !is_wanted) return ok();
   return unavailable("{}: the server is set up, and the rest can be done as written above",
                      signed_in.complaint);

@@ -22,15 +22,27 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kIdFile = "/cluster.id";
+constexpr const char* kUnfinishedFile = "/setup.unfinished";
 constexpr size_t kIdDigits = 32;
+
+// The outermost first.
+std::vector<std::string> missing_folders(fs::path path) {
+  std::vector<std::string> missing;
+  for (; !path.empty() && !is_file(path.string()); path = path.parent_path()) {
+    missing.insert(missing.begin(), path.string());
+  }
+  return missing;
+}
 
 Status make_folder(const std::string& path) {
   std::error_code error;
-  const bool is_new = fs::create_directories(path, error);
-  // Whatever the umask: the server's user has to pass.
-  if (is_new) fs::permissions(path, fs::perms(0755), error);
-  if (!error) return ok();
-  return unavailable("cannot make the folder {}: {}", path, error.message());
+  for (const std::string& folder : missing_folders(path)) {
+    fs::create_directory(folder, error);
+    // Whatever the umask: the server's user has to pass.
+    if (!error) fs::permissions(folder, fs::perms(0755), error);
+    if (error) return unavailable("cannot make the folder {}: {}", folder, error.message());
+  }
+  return ok();
 }
 
 Status write_missing(const std::string& path, const std::string& text, mode_t mode,
@@ -41,9 +53,6 @@ Status write_missing(const std::string& path, const std::string& text, mode_t mo
   said.push_back(path + " written");
   return ok();
 }
-
-// Certificates are for everybody; whatever else a bundle has is secret.
-mode_t mode_of(const std::string& path) { return path.ends_with(".crt") ? 0644 : 0600; }
 
 // Of a setup that was cut off, or of a person: nothing is ever written over.
 Status set_aside(const std::string& path) {
@@ -59,6 +68,40 @@ Status set_aside(const std::string& path) {
 
 bool is_inside(const SetupPlan& plan, const std::string& path) {
   return path.starts_with(plan.folder + "/");
+}
+
+std::vector<std::string> secret_files(const ServerConfig& config) {
+  std::vector<std::string> files{config.tls.key,
+                                 config.secrets_key_file,
+                                 config.admin_token_file,
+                                 config.agent_token_file,
+                                 config.oidc.client_secret_file,
+                                 config.authority + "/ca.key",
+                                 config.authority + "/ca-old.key"};
+  files.insert(files.end(), config.secrets_old_key_files.begin(),
+               config.secrets_old_key_files.end());
+  files.push_back(passfile_of(config.conninfo));
+  return files;
+}
+
+// Whatever they are called.
+std::vector<std::string> public_files(const SetupPlan& plan) {
+  const ServerConfig& config = plan.config;
+  return {config.authority + "/ca.crt",
+          config.authority + "/ca-old.crt",
+          config.tls.ca,
+          config.tls.certificate,
+          config.oidc.ca,
+          root_certificate_of(config.conninfo),
+          plan.folder + kIdFile,
+          plan.path};
+}
+
+// Certificates are for everybody; whatever else a bundle has is secret.
+mode_t mode_of(const SetupPlan& plan, const std::string& path) {
+  if (std::ranges::count(secret_files(plan.config), path) > 0) return 0600;
+  const bool is_public = path.ends_with(".crt") || std::ranges::count(public_files(plan), path) > 0;
+  return is_public ? 0644 : 0600;
 }
 
 bool is_own_authority(const SetupPlan& plan) {
@@ -136,6 +179,17 @@ Status let_read(const std::string& path, const UnixUser& user) {
   return unavailable("cannot make {} readable for {}: {}", path, user.name, std::strerror(errno));
 }
 
+// Of one of the server's folder, with the folders that lead to it.
+Status let_reach(const SetupPlan& plan, const std::string& path) {
+  if (!is_inside(plan, path)) return ok();
+  RETURN_IF_ERROR(let_read(plan.folder, plan.user));
+  for (std::string folder = fs::path(path).parent_path().string(); is_inside(plan, folder);
+       folder = fs::path(folder).parent_path().string()) {
+    RETURN_IF_ERROR(let_read(folder, plan.user));
+  }
+  return let_read(path, plan.user);
+}
+
 }  // namespace
 
 bool is_file(const std::string& path) {
@@ -153,6 +207,21 @@ Result<std::string> read_cluster_id(const std::string& folder) {
       id.size() == kIdDigits && id.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (is_good) return id;
   return invalid_argument("{}{}: must be {} hexadecimal digits", folder, kIdFile, kIdDigits);
+}
+
+bool is_unfinished(const std::string& folder) { return is_file(folder + kUnfinishedFile); }
+
+Status mark_unfinished(const std::string& folder) {
+  return replace_file(folder + kUnfinishedFile,
+                      "Of `hai-server setup`, which takes it away when it has come to its end.\n",
+                      0644);
+}
+
+Status mark_finished(const std::string& folder) {
+  std::error_code error;
+  fs::remove(folder + kUnfinishedFile, error);
+  if (!error) return ok();
+  return unavailable("cannot remove {}{}: {}", folder, kUnfinishedFile, error.message());
 }
 
 std::string make_cluster_id() { return hash_token(make_token_secret()).substr(0, kIdDigits); }
@@ -184,7 +253,7 @@ Status check_files(const SetupPlan& plan, bool has_cluster) {
 
 Status make_files(const SetupPlan& plan, std::vector<std::string>& said) {
   for (const auto& [path, content] : plan.files) {
-    RETURN_IF_ERROR(write_missing(path, content, mode_of(path), said));
+    RETURN_IF_ERROR(write_missing(path, content, mode_of(plan, path), said));
   }
   RETURN_IF_ERROR(make_authority_files(plan, said));
   RETURN_IF_ERROR(make_server_certificate(plan, said));
@@ -207,27 +276,11 @@ Status hand_over(const std::string& path, const UnixUser& user) {
 }
 
 Status hand_over_files(const SetupPlan& plan) {
-  const ServerConfig& config = plan.config;
-  std::vector<std::string> secret{config.tls.key,
-                                  config.secrets_key_file,
-                                  config.admin_token_file,
-                                  config.agent_token_file,
-                                  config.oidc.client_secret_file,
-                                  config.authority + "/ca.key",
-                                  config.authority + "/ca-old.key"};
-  secret.insert(secret.end(), config.secrets_old_key_files.begin(),
-                config.secrets_old_key_files.end());
-  secret.push_back(passfile_of(config.conninfo));
-  for (const std::string& path : secret) {
+  for (const std::string& path : secret_files(plan.config)) {
     // The site's own files elsewhere are the site's to give.
     if (is_inside(plan, path)) RETURN_IF_ERROR(hand_over(path, plan.user));
   }
-  RETURN_IF_ERROR(let_read(plan.folder, plan.user));
-  for (const std::string& path :
-       {config.authority, config.authority + "/ca.crt", config.authority + "/ca-old.crt",
-        config.tls.ca, config.tls.certificate, plan.folder + kIdFile, plan.path}) {
-    if (is_inside(plan, path)) RETURN_IF_ERROR(let_read(path, plan.user));
-  }
+  for (const std::string& path : public_files(plan)) RETURN_IF_ERROR(let_reach(plan, path));
   return ok();
 }
 
@@ -238,10 +291,13 @@ FirstFiles::~FirstFiles() {
 
 // A setup that is killed leaves the passfile; the database would ask for the password in that one.
 Status FirstFiles::bring_database_files() {
-  RETURN_IF_ERROR(bring(root_certificate_of(plan_.config.conninfo)));
+  const std::string root = root_certificate_of(plan_.config.conninfo);
+  RETURN_IF_ERROR(bring(root));
+  RETURN_IF_ERROR(let_reach(plan_, root));
   const std::string passfile = passfile_of(plan_.config.conninfo);
   if (!is_inside(plan_, passfile)) return ok();
   RETURN_IF_ERROR(bring(passfile));
+  RETURN_IF_ERROR(let_read(plan_.folder, plan_.user));
   return hand_over(passfile, plan_.user);
 }
 
@@ -249,7 +305,7 @@ Status FirstFiles::bring(const std::string& path) {
   const auto bundled = plan_.files.find(path);
   if (bundled == plan_.files.end()) return ok();
   return is_file(path) ? check_same(path, bundled->second)
-                       : make(path, bundled->second, mode_of(path));
+                       : make(path, bundled->second, mode_of(plan_, path));
 }
 
 Status FirstFiles::bring_id(std::vector<std::string>& said) {
@@ -262,8 +318,8 @@ Status FirstFiles::bring_id(std::vector<std::string>& said) {
 
 Status FirstFiles::make(const std::string& path, const std::string& text, mode_t mode) {
   const std::string folder = fs::path(path).parent_path().string();
-  if (!is_file(plan_.folder)) made_.push_back(plan_.folder);
-  if (folder != plan_.folder && !is_file(folder)) made_.push_back(folder);
+  const std::vector<std::string> missing = missing_folders(folder);
+  made_.insert(made_.end(), missing.begin(), missing.end());
   RETURN_IF_ERROR(make_folder(folder));
   made_.push_back(path);
   return replace_file(path, text, mode);

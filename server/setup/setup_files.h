@@ -15,6 +15,12 @@ bool is_file(const std::string& path);
 Result<std::string> read_cluster_id(const std::string& folder);
 std::string make_cluster_id();
 
+// Whether the setup by which a cluster was founded there has not come to its end: run again, it is
+// still the first one, though the config is there by then.
+bool is_unfinished(const std::string& folder);
+Status mark_unfinished(const std::string& folder);
+Status mark_finished(const std::string& folder);
+
 // Refuses before anything is made what would destroy something: a CA or a key that the cluster has
 // (`has_cluster`: its database says so) and that is not here any more.
 Status check_files(const SetupPlan& plan, bool has_cluster);
@@ -28,9 +34,9 @@ class FirstFiles {
   FirstFiles& operator=(const FirstFiles&) = delete;
   ~FirstFiles();
 
-  // Before the database is asked: the CA of its certificate, if the bundle has it, and the passfile
-  // in the server's folder, which, brought by the bundle or put there by a person, is given to the
-  // server's user.
+  // Before the database is asked: the CA of its certificate, if the bundle has it, and the
+  // passfile. Those in the server's folder, brought by the bundle or put there by a person, the
+  // server's user can read then.
   Status bring_database_files();
   // Before the database is marked with the id: with a mark that no file knows the cluster itself
   // would be refused.

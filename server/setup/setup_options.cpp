@@ -105,6 +105,13 @@ Status check_ports(const SetupOptions& options) {
   return ok();
 }
 
+Status check_listen(const SetupOptions& options) {
+  if (options.listen.empty() || is_address(plain_address(options.listen))) return ok();
+  return invalid_argument(
+      "--listen: must be an address without a port, such as 0.0.0.0 or ::, is '{}'",
+      printable(options.listen));
+}
+
 // A bundle brings the config with it; what is this machine's own may be said besides.
 Status check_bundle(const SetupOptions& options) {
   if (options.bundle.empty()) return ok();
@@ -168,6 +175,11 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
   app.add_option("--health-port", options.health_port,
                  "on this machine alone, for its monitoring: /livez, /readyz, /metrics (default: "
                  "7790)");
+  app.add_option(
+      "--listen", options.listen,
+      "address of these ports but that of health: 0.0.0.0 is all of IPv4, :: all of IPv6 "
+      "and IPv4, any other that one alone (default: 0.0.0.0; a further server's: as the "
+      "first one's)");
   app.add_option("--authority", options.authority,
                  "folder with ca.crt and ca.key of a CA that you have (default: a new one)");
   auto* certificate = app.add_option("--certificate", options.certificate,
@@ -186,7 +198,7 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
   app.add_option("--add-server", options.add_server,
                  "on a server that is set up, with ssh to root@HOST: lets HOST reach the database "
                  "if that is on this machine, installs the packages there, and makes it a further "
-                 "server; --names are HOST's then")
+                 "server; --names and --listen are HOST's then")
       ->excludes(bundle)
       ->excludes(export_bundle);
   app.add_flag("--yes", options.takes_defaults, "ask nothing: what is not said gets its default");
@@ -226,6 +238,7 @@ Status check_options(const SetupOptions& options) {
   if (!options.admin.empty()) RETURN_IF_ERROR(check_account_name("--admin", options.admin));
   for (const std::string& name : options.names) RETURN_IF_ERROR(check_host(name));
   RETURN_IF_ERROR(check_ports(options));
+  RETURN_IF_ERROR(check_listen(options));
   RETURN_IF_ERROR(check_names_of_others(options));
   return options.database.empty() ? ok() : check_conninfo(options.database);
 }

@@ -28,6 +28,7 @@ struct SetupOptions {
   std::string http_port;
   std::string services_port;
   std::string health_port;
+  std::string listen;     // address for all ports but that of health
   std::string authority;  // folder of the site's own CA
   std::string certificate;
   std::string key;

@@ -26,27 +26,30 @@ std::string advertise_text(const std::string& name, const std::string& grpc_port
                      quoted_yaml(with_port(name, http_port)));
 }
 
-constexpr std::string_view kEverywhere = "0.0.0.0:";
+constexpr const char* kEverywhere = "0.0.0.0";
 // In plain text and for anybody who reaches it: this machine, until the site says otherwise.
-constexpr std::string_view kThisMachine = "127.0.0.1:";
+constexpr const char* kThisMachine = "127.0.0.1";
 
-// `present` with the port that was told; if there is none, at `standard`. "" = neither.
-std::string listen_address(const std::string& told, const std::string& present,
-                           std::string_view standard) {
-  if (told.empty()) return present;
-  return present.empty() ? std::string(standard) + told
-                         : with_port(split_host_port(present).host, told);
+// `present` with the host and the port that were told; where there is no host, at `standard`.
+// "" = there is no port.
+std::string listen_address(const std::string& host, const std::string& port,
+                           const std::string& present, const char* standard) {
+  const HostPort known = split_host_port(present);
+  const std::string& at_port = port.empty() ? known.port : port;
+  if (at_port.empty()) return "";
+  const std::string& at = host.empty() ? known.host : host;
+  return with_port(at.empty() ? standard : at, at_port);
 }
 
 std::string listen_text(const SetupOptions& told, const ServerConfig& present) {
-  const std::tuple<std::string_view, const std::string&, const std::string&, std::string_view>
-      parts[] = {{"grpc", told.grpc_port, present.grpc_address, kEverywhere},
-                 {"http", told.http_port, present.http_address, kEverywhere},
-                 {"services", told.services_port, present.services_address, kEverywhere},
-                 {"health", told.health_port, present.health_address, kThisMachine}};
+  const std::string host = plain_address(told.listen);
+  const std::pair<const char*, std::string> parts[] = {
+      {"grpc", listen_address(host, told.grpc_port, present.grpc_address, kEverywhere)},
+      {"http", listen_address(host, told.http_port, present.http_address, kEverywhere)},
+      {"services", listen_address(host, told.services_port, present.services_address, kEverywhere)},
+      {"health", listen_address("", told.health_port, present.health_address, kThisMachine)}};
   std::string text = "listen:\n";
-  for (const auto& [name, port, address, standard] : parts) {
-    const std::string at = listen_address(port, address, standard);
+  for (const auto& [name, at] : parts) {
     if (!at.empty()) text += fmt::format("  {}: {}\n", name, quoted_yaml(at));
   }
   return text;
@@ -83,6 +86,7 @@ Status check_agrees(const SetupOptions& options, const ServerConfig& config) {
       {"--http-port", options.http_port, split_host_port(config.http_address).port},
       {"--services-port", options.services_port, split_host_port(config.services_address).port},
       {"--health-port", options.health_port, split_host_port(config.health_address).port},
+      {"--listen", plain_address(options.listen), split_host_port(config.grpc_address).host},
       {"--admin", options.admin, config.admin_user},
       {"--authority", options.authority, config.authority},
       {"--certificate", options.certificate, config.tls.certificate},
@@ -107,12 +111,26 @@ Result<SetupPlan> plan_with_config(const SetupOptions& options, SetupPlan plan) 
   RETURN_IF_ERROR(config.status());
   plan.config = std::move(config).value();
   RETURN_IF_ERROR(check_agrees(options, plan.config));
+  plan.is_resumed = is_unfinished(plan.folder);
   const Result<std::string> id = read_cluster_id(plan.folder);
   plan.mark = {.id = id.is_ok() ? id.value() : make_cluster_id(), .cluster = plan.config.cluster};
   plan.checks_names = !options.names.empty();
   plan.names = options.names;
   if (plan.names.empty()) plan.names = {split_host_port(plan.config.advertise.grpc).host};
   return plan;
+}
+
+// What the first server listens at, if it is one address, is not this machine's.
+Status check_listens_here(const ServerConfig& config) {
+  for (const std::string* address :
+       {&config.grpc_address, &config.http_address, &config.services_address}) {
+    const std::string host = split_host_port(*address).host;
+    if (host.empty() || is_wildcard(host) || is_loopback(host)) continue;
+    return failed_precondition(
+        "the first server listens at {} alone: say by --listen at which address this one does",
+        host);
+  }
+  return ok();
 }
 
 // `told`: the options before they were completed.
@@ -140,6 +158,7 @@ Result<SetupPlan> plan_with_bundle(const SetupOptions& told, const SetupOptions&
   RETURN_IF_ERROR(config.status());
   plan.config = std::move(config).value();
   RETURN_IF_ERROR(check_conninfo(plan.config.conninfo, "store.conninfo of the bundle"));
+  if (options.listen.empty()) RETURN_IF_ERROR(check_listens_here(plan.config));
   plan.mark = bundle.value().mark;
   for (const auto& [path, content] : bundle.value().files) {
     plan.files[plan.folder + "/" + path] = content;
@@ -271,7 +290,7 @@ std::string further_config_text(const std::string& bundled, const SetupOptions& 
   const std::string grpc = port(options.grpc_port, config.value().grpc_address);
   const std::string http = port(options.http_port, config.value().http_address);
   if (!options.grpc_port.empty() || !options.http_port.empty() || !options.services_port.empty() ||
-      !options.health_port.empty()) {
+      !options.health_port.empty() || !options.listen.empty()) {
     text = with_section(text, "listen", listen_text(options, config.value()));
   }
   return with_section(text, "advertise", advertise_text(options.names.front(), grpc, http));

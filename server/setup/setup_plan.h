@@ -21,6 +21,7 @@ struct SetupPlan {
   ServerConfig config;
   std::string text;                          // to be written as server.yaml; "" = it is there
   bool is_founding = false;                  // a new cluster: CA, keys and database may be made
+  bool is_resumed = false;                   // founded by a setup that has not ended yet
   ClusterMark mark;                          // of the cluster
   std::map<std::string, std::string> files;  // of the bundle, by path
   std::vector<std::string> names;            // of this server
@@ -28,6 +29,9 @@ struct SetupPlan {
   std::optional<LocalDatabase> local;        // to be made on this machine
   UnixUser user;                             // whom the server runs as
   std::string nodes;                         // that may join from now on; "" = none
+
+  // The cluster's own first one: backups, the first token and what comes next belong to it.
+  bool is_first_setup() const { return is_founding || is_resumed; }
 };
 
 // Changes nothing. Takes what is told as complete_options() and check_options() leave it.

@@ -4,15 +4,19 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "common/doctor/look.h"
 #include "common/machine/bounded_child.h"
 #include "common/text_check.h"
 #include "common/tls/authority_folder.h"
+#include "common/tls/certificate.h"
 #include "common/tls/replace_file.h"
 #include "common/whole_file.h"
 #include "server/auth/token.h"
+#include "server/setup/database_pair.h"
 #include "server/setup/setup_files.h"
 #include "server/store/conninfo.h"
 #include "server/store/pg_session.h"
@@ -20,37 +24,25 @@
 namespace hai {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr Duration kAsk = 60s;
 constexpr Duration kRestart = 120s;
 
-// In PostgreSQL's folder. Key and certificate are one file, so that they change at once.
-constexpr const char* kPair = "hai.pem";
-
-struct Shared {
+struct Opened {
   std::string port;
-  bool has_pair = false;  // it shows the certificate of the cluster's CA
-  std::string unit;       // to be restarted, "" = none
+  bool is_deaf = false;  // listens to this machine only, and nobody here can restart it
+  std::string unit;      // to be restarted, "" = none
 };
 
-std::string format_shared(const Shared& shared) {
-  return fmt::format("{} {:d} {}", shared.port, shared.has_pair, shared.unit);
+std::string format_opened(const Opened& opened) {
+  return fmt::format("{} {:d} {}", opened.port, opened.is_deaf, opened.unit);
 }
 
-Shared parse_shared(const std::string& text) {
-  Shared shared;
-  std::istringstream(text) >> shared.port >> shared.has_pair >> shared.unit;
-  return shared;
-}
-
-// By which PostgreSQL proves that it is `name`, as long as there is this CA; "" = the CA is not
-// here.
-Result<std::string> issue_pair(const std::string& authority, const std::string& name) {
-  if (authority.empty()) return std::string();
-  const Result<KeyAndCertificate> issuer = AuthorityFolder(authority).read();
-  RETURN_IF_ERROR(issuer.status());
-  const Result<KeyAndCertificate> made = issue_for_server(issuer.value(), {name}, kAuthorityDays);
-  RETURN_IF_ERROR(made.status());
-  return made.value().key + made.value().certificate;
+Opened parse_opened(const std::string& text) {
+  Opened opened;
+  std::istringstream(text) >> opened.port >> opened.is_deaf >> opened.unit;
+  return opened;
 }
 
 Status append_lines(const std::string& path, const std::vector<std::string>& lines) {
@@ -106,61 +98,114 @@ Status write_passfile(const std::string& path, const std::string& line, const Un
   return status;
 }
 
-// Gives PostgreSQL the pair, unless it has one that the site has chosen. Whether it has.
-Result<bool> give_pair(PgSession& session, const std::string& pair) {
-  const PgResult facts = session.run(
-      "SELECT current_setting('ssl'), current_setting('ssl_cert_file'),"
-      " current_setting('data_directory')");
-  const bool has_tls = facts.text(0, 0) == "on";
-  const std::string shown(facts.text(0, 1));
-  if (pair.empty() && !has_tls) {
+PgSession administrator_session(const LocalDatabase& database) {
+  return PgSession({.conninfo = administrator_conninfo(database),
+                    .connect_timeout = 5s,
+                    .statement_timeout = 60s,
+                    .check_schema = false});
+}
+
+// In a process that is PostgreSQL's user, who may read its files.
+Result<std::string> look_at_pair(const LocalDatabase& database) {
+  PgSession session = administrator_session(database);
+  try {
+    const PgResult facts = session.run(
+        "SELECT current_setting('ssl'), current_setting('ssl_cert_file'),"
+        " current_setting('data_directory'), current_setting('hba_file')");
+    const fs::path data(std::string(facts.text(0, 2)));
+    fs::path folder = folder_of_pair(data, std::string(facts.text(0, 3)));
+    if (::access(folder.c_str(), W_OK) != 0) folder = data;
+    ShownPair shown{.has_tls = facts.text(0, 0) == "on",
+                    .file = data / std::string(facts.text(0, 1)),
+                    .place = folder / kDatabasePair,
+                    .is_in_data = folder == data};
+    const Result<std::string> text = read_whole_file(shown.file);
+    if (text.is_ok()) shown.certificate = joined_certificates(text.value(), "");
+    return format_shown(shown);
+  } catch (const PgError& error) {
+    return unavailable("postgres: {}", error.what());
+  }
+}
+
+// No certificate: PostgreSQL keeps the one that the site has given it.
+Result<KeyAndCertificate> choose_pair(const ServerConfig& config, const ShownPair& shown,
+                                      const std::string& name) {
+  if (config.authority.empty() && !shown.has_tls) {
     return failed_precondition(
         "PostgreSQL does not speak TLS, and there is no tls.authority of which it could have a "
         "certificate: set ssl, ssl_cert_file and ssl_key_file in its postgresql.conf, restart it, "
         "and run this again");
   }
-  if (pair.empty() || (has_tls && !is_spare_certificate(shown))) return false;
-  RETURN_IF_ERROR(replace_file(fmt::format("{}/{}", facts.text(0, 2), kPair), pair, 0600));
-  session.run(fmt::format("ALTER SYSTEM SET ssl_cert_file = '{}'", kPair));
-  session.run(fmt::format("ALTER SYSTEM SET ssl_key_file = '{}'", kPair));
+  const bool is_chosen = shown.has_tls && !is_spare_certificate(shown.file, shown.certificate);
+  if (config.authority.empty() || is_chosen) return KeyAndCertificate{};
+  const Result<std::string> servers = read_whole_file(config.tls.certificate);
+  return pair_for_database(AuthorityFolder(config.authority), shown, name,
+                           servers.is_ok() ? servers.value() : "", clock_now());
+}
+
+Status give_pair(PgSession& session, const ShownPair& shown, const KeyAndCertificate& pair) {
+  if (!pair.key.empty()) {
+    RETURN_IF_ERROR(replace_file(shown.place, pair.key + pair.certificate, 0600));
+  }
+  const std::string file = sql_quoted(shown.is_in_data ? kDatabasePair : shown.place, '\'');
+  session.run("ALTER SYSTEM SET ssl_cert_file = " + file);
+  session.run("ALTER SYSTEM SET ssl_key_file = " + file);
   session.run("ALTER SYSTEM SET ssl = on");
-  return true;
+  return ok();
 }
 
 // In a process that is PostgreSQL's user, who owns its files. The role is given the password each
 // time: in a PostgreSQL that was made anew it has none.
 Result<std::string> open_for(const LocalDatabase& database, const std::vector<std::string>& lines,
-                             const std::string& password, const std::string& pair) {
-  PgSession session(
-      {.conninfo = fmt::format("host={} user=postgres dbname=postgres", database.socket),
-       .connect_timeout = 5s,
-       .statement_timeout = 60s,
-       .check_schema = false});
+                             const std::string& password, const ShownPair& shown,
+                             const KeyAndCertificate& pair) {
+  PgSession session = administrator_session(database);
   try {
     session.run(fmt::format("ALTER ROLE {} PASSWORD {}", sql_quoted(database.role, '"'),
                             sql_quoted(password, '\'')));
     const PgResult facts = session.run(
         "SELECT current_setting('listen_addresses'), current_setting('hba_file'),"
-        " current_setting('port'), current_setting('cluster_name')");
-    const Result<bool> has_pair = give_pair(session, pair);
-    RETURN_IF_ERROR(has_pair.status());
+        " current_setting('port'), current_setting('cluster_name'),"
+        " current_setting('data_directory')");
     RETURN_IF_ERROR(append_lines(std::string(facts.text(0, 1)), lines));
+    if (!pair.certificate.empty()) RETURN_IF_ERROR(give_pair(session, shown, pair));
     session.run("SELECT pg_reload_conf()");
-    Shared shared{.port = std::string(facts.text(0, 2)), .has_pair = has_pair.value()};
+    // Where setup has put it before.
+    const std::string old = fmt::format("{}/{}", facts.text(0, 4), kDatabasePair);
+    if (!pair.certificate.empty() && !shown.is_in_data) ::unlink(old.c_str());
+    Opened opened{.port = std::string(facts.text(0, 2))};
     const std::string listens(facts.text(0, 0));
     if (listens.empty() || listens == "localhost") {
-      shared.unit = unit_of(std::string(facts.text(0, 3)));
-      if (shared.unit.empty()) {
-        return failed_precondition(
-            "PostgreSQL listens to this machine only, and is none of Debian's units: set "
-            "listen_addresses = '*' in its postgresql.conf, restart it, and run this again");
-      }
-      session.run("ALTER SYSTEM SET listen_addresses = '*'");
+      opened.unit = unit_of(std::string(facts.text(0, 3)));
+      opened.is_deaf = opened.unit.empty();
+      if (!opened.is_deaf) session.run("ALTER SYSTEM SET listen_addresses = '*'");
     }
-    return format_shared(shared);
+    return format_opened(opened);
   } catch (const PgError& error) {
     return unavailable("postgres: {}", error.what());
   }
+}
+
+// Beside the CA, so that this is not retired under PostgreSQL.
+Status keep_copy(const AuthorityFolder& authority, const ShownPair& shown,
+                 const std::string& certificate) {
+  if (certificate.empty()) {
+    ::unlink(authority.database_certificate().c_str());
+    return ok();
+  }
+  RETURN_IF_ERROR(
+      replace_file(authority.database_certificate(), certificate, 0644, authority.certificate()));
+  if (shown.is_in_data) {
+    fmt::print(stderr,
+               "hai-server: warning: {}, by which PostgreSQL proves who it is, is in its data "
+               "directory: who gets a copy of that can pass for this server, so keep copies as "
+               "secret as {}\n",
+               shown.place, authority.key());
+  }
+  const Result<std::string> left = pair_still_to_change(authority, certificate);
+  RETURN_IF_ERROR(left.status());
+  if (!left.value().empty()) fmt::print(stderr, "hai-server: warning: {}\n", left.value());
+  return ok();
 }
 
 Status restart(const std::string& unit) {
@@ -178,10 +223,6 @@ std::string hba_line(const LocalDatabase& database, const std::string& address) 
                      is_v6 ? 128 : 32);
 }
 
-bool is_spare_certificate(const std::string& file) {
-  return file == "/etc/ssl/certs/ssl-cert-snakeoil.pem" || file == kPair;
-}
-
 std::string further_conninfo(const LocalDatabase& database, const HostPort& at,
                              const std::string& passfile, const std::string& ca) {
   const std::string port = at.port == "5432" ? "" : " port=" + at.port;
@@ -197,9 +238,10 @@ Result<LocalDatabase> local_database_of(const std::string& conninfo) {
   LocalDatabase database{.socket = words.value()["host"],
                          .role = words.value()["user"],
                          .name = words.value()["dbname"]};
-  const bool is_plain = database.socket.starts_with('/') &&
-                        database.socket.find(',') == std::string::npos && !database.role.empty() &&
-                        !database.name.empty();
+  if (!words.value()["port"].empty()) database.port = words.value()["port"];
+  const bool is_plain = database.socket.starts_with('/') && words.value()["hostaddr"].empty() &&
+                        (database.socket + database.port).find(',') == std::string::npos &&
+                        !database.role.empty() && !database.name.empty();
   if (is_plain) return database;
   return failed_precondition(
       "the database, '{}', is not by this machine's socket with a role and a name, as setup makes "
@@ -216,7 +258,8 @@ std::string password_in(const std::string& passfile_text, const LocalDatabase& d
       return fields[at] == "*" || fields[at] == word;
     };
     if (line.starts_with('#') || fields.size() != 5) continue;
-    if (is(0, host) && is(2, database.name) && is(3, database.role)) return fields[4];
+    if (is(0, host) && is(1, database.port) && is(2, database.name) && is(3, database.role))
+      return fields[4];
   }
   return "";
 }
@@ -252,20 +295,33 @@ Result<std::string> share_database(const SetupPlan& plan, const std::string& nam
   const Result<std::string> password = bring_password(passfile, database.value(), name, plan.user);
   RETURN_IF_ERROR(password.status());
   const std::string& authority = plan.config.authority;
-  const Result<std::string> pair = issue_pair(authority, name);
+  const auto look = [&] { return look_at_pair(database.value()); };
+  const Result<std::string> looked = run_as(administrator.value(), look, kAsk);
+  RETURN_IF_ERROR(looked.status());
+  const ShownPair shown = parse_shown(looked.value());
+  const Result<KeyAndCertificate> pair = choose_pair(plan.config, shown, name);
   RETURN_IF_ERROR(pair.status());
+  const bool has_pair = !pair.value().certificate.empty();
   const auto work = [&] {
-    return open_for(database.value(), lines, password.value(), pair.value());
+    return open_for(database.value(), lines, password.value(), shown, pair.value());
   };
-  const Result<std::string> opened = run_as(administrator.value(), work, kAsk);
-  RETURN_IF_ERROR(opened.status());
-  const Shared shared = parse_shared(opened.value());
-  if (!shared.unit.empty()) {
-    RETURN_IF_ERROR(restart(shared.unit));
-    fmt::print("PostgreSQL listens for other machines, too; {} was restarted for that\n",
-               shared.unit);
+  const Result<std::string> done = run_as(administrator.value(), work, kAsk);
+  RETURN_IF_ERROR(done.status());
+  const Opened opened = parse_opened(done.value());
+  if (!authority.empty()) {
+    RETURN_IF_ERROR(keep_copy(AuthorityFolder(authority), shown, pair.value().certificate));
   }
-  if (!shared.has_pair) {
+  if (opened.is_deaf) {
+    return failed_precondition(
+        "PostgreSQL listens to this machine only, and is none of Debian's units: set "
+        "listen_addresses = '*' in its postgresql.conf, restart it, and run this again");
+  }
+  if (!opened.unit.empty()) {
+    RETURN_IF_ERROR(restart(opened.unit));
+    fmt::print("PostgreSQL listens for other machines, too; {} was restarted for that\n",
+               opened.unit);
+  }
+  if (!has_pair) {
     fmt::print(stderr,
                "hai-server: warning: PostgreSQL's certificate is none of the cluster's CA: the "
                "further server speaks TLS with it (sslmode=require) and takes whoever answers for "
@@ -273,8 +329,8 @@ Result<std::string> share_database(const SetupPlan& plan, const std::string& nam
                "sslrootcert=FILE, the CA that it is of\n",
                name);
   }
-  return further_conninfo(database.value(), {.host = name, .port = shared.port}, passfile,
-                          shared.has_pair ? authority + "/ca.crt" : "");
+  return further_conninfo(database.value(), {.host = name, .port = opened.port}, passfile,
+                          has_pair ? authority + "/ca.crt" : "");
 }
 
 }  // namespace hai

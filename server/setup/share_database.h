@@ -14,9 +14,6 @@ namespace hai {
 
 // Of pg_hba.conf, for one address: "hostssl hai hai 192.0.2.12/32 scram-sha-256".
 std::string hba_line(const LocalDatabase& database, const std::string& address);
-// Whether the certificate that PostgreSQL shows is one that nobody has chosen: the one that Debian
-// makes for each machine, or setup's own.
-bool is_spare_certificate(const std::string& file);
 // The words by which a further server, whose passfile it is, reaches the database at this name and
 // port. `ca`: the file of the CA that PostgreSQL's certificate is of; "" = it is of another one.
 std::string further_conninfo(const LocalDatabase& database, const HostPort& at,

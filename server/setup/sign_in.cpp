@@ -113,7 +113,7 @@ SignedIn sign_in(const SetupPlan& plan) {
   if (!has_hai()) return done;
   const std::vector<std::string> servers{plan.config.advertise.grpc};
   done.context = context_for(plan.config.cluster, servers, known_contexts());
-  const bool is_wanted = plan.is_founding || !plan.nodes.empty();
+  const bool is_wanted = plan.is_first_setup() || !plan.nodes.empty();
   // What has the cluster's name may have its servers by another name.
   if (!is_wanted && done.context != plan.config.cluster) return done;
   done.is_in = !plan.is_founding && hai_of(done.context, {"whoami"}).exit_code == 0;

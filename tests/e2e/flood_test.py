@@ -147,6 +147,7 @@ class TlsFloodTest(ServersTest):
     CHURNERS = 4
     KEPT = 150  # of each, so that the server has what they began to work on
     ASKED = 10  # from each address
+    SECONDS_AT_MOST = 5  # an answer to another address; the churners' own may get none at all
 
     def hello(self):
         """The first words of a client."""
@@ -211,7 +212,7 @@ class TlsFloodTest(ServersTest):
                 churner.join()
         same, other = statistics.median(same), statistics.median(other)
         print(f"\nan answer took {other:.2f} s, from the churners' own address {same:.2f} s", end=" ")
-        self.assertLess(other, same / 2)
+        self.assertLess(other, min(same / 2, self.SECONDS_AT_MOST))
 
 
 if __name__ == "__main__":

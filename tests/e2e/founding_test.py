@@ -96,6 +96,30 @@ echo 'hai:x:64997:64997::/nonexistent:/bin/false' >> /etc/passwd
         self.assertIn("`hai` works here" + where, done.stdout)
         self.assertIn("asks it as well" + where, done.stdout)
 
+    def test_a_founding_that_failed_is_one_when_it_is_run_again(self):
+        site = self.site
+        folder = site.root / "bin"
+        folder.mkdir()
+        # The unit does not start, for its port is taken, say.
+        (folder / "systemctl").write_text('#!/bin/sh\n[ "$1" = show ] && echo LoadState=loaded\n')
+        (folder / "systemctl").chmod(0o755)
+        script = f"""
+set -e
+! PATH="{folder}:$PATH" "$0" setup "$@" > /dev/null
+test -e /etc/hai/setup.unfinished
+"$0" setup --user {USER}
+"$0" setup --user {USER} >&2
+"""
+        words = [word for word in site.local() if word != "--no-start"]
+        done, told, etc = site.as_machine("/bin/sh", "-c", script, programs() / "hai-server", *words, *site.ports())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(told.count("enable --now hai-backup.timer"), 1, told)
+        self.assertIn("hai-backup.timer dumps the database each day", done.stdout)
+        self.assertIn((etc / "admin.token").read_text(), done.stdout)
+        self.assertIn("hai-agent join ", done.stdout)
+        self.assertNotIn("shown this once", done.stderr, "of the third run")
+        self.assertFalse((etc / "setup.unfinished").exists())
+
     def test_a_postgresql_that_was_made_anew_gets_the_password_again(self):
         site = self.site
         rules = site.database.data / "main/pg_hba.conf"
@@ -109,6 +133,7 @@ echo 'hai:x:64997:64997::/nonexistent:/bin/false' >> /etc/passwd
 echo '192.0.2.12 server-2' >> /etc/hosts
 ! "$0" setup --add-server root@server-2
 cp /etc/hai/pgpass /etc/hai/pgpass.first
+cp {site.database.data}/main/hai.pem /etc/hai/hai.pem.first
 setpriv --reuid postgres --regid postgres --clear-groups {postgres_folder() / "psql"} -d postgres -qAt \\
   -h {site.database.data} -c "ALTER ROLE {USER} PASSWORD NULL" -c "{password}"
 ! "$0" setup --add-server root@server-2
@@ -127,6 +152,9 @@ setpriv --reuid postgres --regid postgres --clear-groups {postgres_folder() / "p
         eventually("it has TLS", lambda: site.database.sql("SHOW ssl") == "on", 30)
         pair = site.database.data / "main/hai.pem"
         self.assertEqual((pair.stat().st_mode & 0o777, pair.owner()), (0o600, "postgres"))
+        self.assertEqual(pair.read_text(), (etc / "hai.pem.first").read_text(), "nobody is cut off by a second run")
+        self.assertTrue(pair.read_text().endswith((etc / "ca/postgresql.crt").read_text()))
+        self.assertIn("by which PostgreSQL proves who it is, is in its data directory", done.stderr)
         check = ["openssl", "verify", "-CAfile", etc / "ca/ca.crt", "-purpose", "sslserver",
                  "-verify_hostname", "localhost", pair]  # fmt: skip
         verified = subprocess.run(check, capture_output=True, text=True)

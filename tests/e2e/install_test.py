@@ -96,6 +96,7 @@ class InstallTest(unittest.TestCase):
             "share/hai/python/hai/__init__.py",
             "share/hai/python/hai/client.py",
             "share/hai/python/hfai/client/__init__.py",
+            "share/hai/store/hai_store_files.py",
         ):
             self.assertTrue((prefix / path).exists(), path)
         squeue = run(prefix / "libexec/hai/slurm/squeue", "--version")

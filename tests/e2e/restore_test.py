@@ -202,7 +202,7 @@ class RestoreToTest(OfOtherUsers):
         moment = ("--to", "2026-11-24 10:00:00+00")
         self.assertIn("no pg1-path in [other]", self.refused(*moment, "--stanza", "other", user=user))
         if user:
-            self.assertIn("sudo -u postgres", self.refused(*moment))
+            self.assertIn("runuser -u postgres -- hai-backup", self.refused(*moment))
         self.assertIn("is yet to come", self.refused("--to", "2999-01-01T00:00:00Z", user=user))
         (self.data / "postmaster.pid").write_text(f"{os.getpid()}\n{self.data}\n")
         self.assertIn("stop Patroni first", self.refused(*moment, user=user))

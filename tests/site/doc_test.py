@@ -30,9 +30,9 @@ EXAMPLES = ("ADDRESS-1", "ADDRESS-2", "ADDRESS-3", "NETWORK", "PASSWORD", "SERVE
 BY_HAND = (
     "install -d ", "install -D ", "install -m 600 patroni_env", "install -m 644 ", "install -m 640 ",
     "echo 'create_main_cluster", "apt-get install postgresql-15", "systemctl stop etcd patroni", "cd /usr/share/doc",
-    "sed -i 's/192", "systemctl daemon-reload", "systemctl enable --now etcd", "sudo -u postgres psql -c",
-    "sudo -u postgres createdb", "sudo -u postgres pgbackrest --stanza=hai stanza-create",
-    "sudo -u postgres pgbackrest --stanza=hai check", "systemctl enable --now hai-store-backup.timer",
+    "sed -i 's/192", "systemctl daemon-reload", "systemctl enable --now etcd", "runuser -u postgres -- psql -c",
+    "runuser -u postgres -- createdb", "runuser -u postgres -- pgbackrest --stanza=hai stanza-create",
+    "runuser -u postgres -- pgbackrest --stanza=hai check", "systemctl enable --now hai-store-backup.timer",
     "hai-store-setup --backup",
 )  # fmt: skip
 
@@ -63,7 +63,8 @@ ELSEWHERE = {
         "patronictl -c /etc/patroni/config.yml list hai": "as above",
         "etcdctl --endpoints": "no machine of the store is replaced here; store_setup_test.py looks at the files",
         "ssh root@db3": "as above",
-        "sed -i 's/\\bOLD": "as above",
+        "tar -C / -c": "as above",
+        "sed -i -E 's/\\bOLD": "as above",
         "systemctl reload patroni": "as above",
     },
     "upgrade.md": {

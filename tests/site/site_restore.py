@@ -23,7 +23,7 @@ def restore(site, judge, probe, jobs, say):
     moment = site.rows("SELECT clock_timestamp()")[0][0]
     time.sleep(FORGOTTEN_SECONDS)
     probe.stop()
-    site[store_leader(site)].run("sudo -u postgres pgbackrest --stanza=hai check")
+    site[store_leader(site)].run("runuser -u postgres -- pgbackrest --stanza=hai check")
     began = time.monotonic()
     build_again(site, moment)
     wait("a server leads", site.leader, 60)

@@ -111,6 +111,9 @@ def add_server(site):
     expect("the further server", "active", state(site[OTHER], "hai-server"))
     lines = site.server.says("grep -c '^hostssl hai hai' /etc/postgresql/15/main/pg_hba.conf")
     expect("PostgreSQL's lines for it", "1", lines)
+    # Not in the data directory, of which there are copies.
+    site.server.run("test -f /etc/postgresql/15/main/hai.pem -a ! -e /var/lib/postgresql/15/main/hai.pem")
+    site.server.run("cd /etc/hai/ca; openssl verify -CAfile ca.crt /etc/postgresql/15/main/hai.pem postgresql.crt")
     site[OTHER].run("grep -q 'sslmode=verify-full sslrootcert=' /etc/hai/server.yaml")
     query = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE client_port > 0"
     ways = f'runuser -u postgres -- psql -Atc "{query}"'

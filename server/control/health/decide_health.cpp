@@ -44,14 +44,27 @@ void evict(Decision& decision, NodeId id, const CheckResult& fault) {
   }
 }
 
+// Agents read the kernel's log each second, and a node's clock may be ahead: a job that was placed
+// later than so long before a fault was told may have found it there.
+constexpr Duration kToldLater = 5s;
+
+// Whether no job but this one can have caused it. One that has left may have, unless the fault
+// names a GPU that this job had by then, or the job had the whole node.
+bool is_only_cause(const Attempt& attempt, const NodeCheck& fault) {
+  const CheckResult& check = fault.result;
+  const bool had_it_alone = !check.gpus.is_empty() || attempt.exclusive;
+  return had_it_alone && attempt.placed_at + kToldLater <= std::min(check.at, fault.since);
+}
+
 // A program's own fault is the node's when it happens to everybody there. If several jobs may have
 // caused it, it says nothing: else one person's fault would speak for his neighbours.
-bool is_everybodys(Decision& decision, NodeId id, const CheckResult& check) {
+bool is_everybodys(Decision& decision, NodeId id, const NodeCheck& fault) {
   const Node& node = *decision.state().find(id);
-  const std::set<JobId> jobs = jobs_hit(node, check);
+  const std::set<JobId> jobs = jobs_hit(node, fault.result);
   if (jobs.size() != 1) return false;
   const Job& job = *decision.state().find(*jobs.begin());
-  mark_by_job(decision, id, MarkKind::app_fault, check.name, job);
+  if (!is_only_cause(*job.attempt, fault)) return false;
+  mark_by_job(decision, id, MarkKind::app_fault, fault.result.name, job);
   return witnesses_of(node, MarkKind::app_fault, decision.now()).suffice();
 }
 
@@ -82,10 +95,9 @@ Action action_of(HealthTier tier) {
 }
 
 // A fault that is everybody's scores nothing: a validation tells whether it is the node's.
-Action action_against(Decision& decision, NodeId id, const CheckResult& check) {
-  if (check.tier != HealthTier::app || !is_everybodys(decision, id, check)) {
-    return action_of(check.tier);
-  }
+Action action_against(Decision& decision, NodeId id, const NodeCheck& fault) {
+  const HealthTier tier = fault.result.tier;
+  if (tier != HealthTier::app || !is_everybodys(decision, id, fault)) return action_of(tier);
   Action action = action_of(HealthTier::validate);
   action.mark.reset();
   return action;
@@ -139,18 +151,18 @@ int take_checks(Decision& decision, const Session& session) {
 }
 
 void decide_faults(Decision& decision, NodeId id) {
-  std::vector<CheckResult> faults;
+  std::vector<NodeCheck> faults;
   for (const NodeCheck& check : decision.state().find(id)->health.checks) {
     if (check.result.verdict != CheckVerdict::fail || check.done != FaultAnswer::none) continue;
     const bool waits = check.result.kind().is_shared &&
                        decision.now() - check.since < decision.knobs().fault_patience;
-    if (!waits) faults.push_back(check.result);
+    if (!waits) faults.push_back(check);
   }
-  for (const CheckResult& fault : faults) {
+  for (const NodeCheck& fault : faults) {
     const Action action = action_against(decision, id, fault);
     const bool takes_out = action.answer != FaultAnswer::noted;
-    if (takes_out && hold_for_mass_fault(decision, id, fault)) continue;
-    act(decision, id, fault, action);
+    if (takes_out && hold_for_mass_fault(decision, id, fault.result)) continue;
+    act(decision, id, fault.result, action);
   }
 }
 

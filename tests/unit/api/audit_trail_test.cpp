@@ -114,6 +114,31 @@ TEST_F(Trail, AStrangerIsOneEntryAMinute) {
   EXPECT_EQ(lines()[5], " GetJob  unauthenticated: not known") << "at once after a quiet time";
 }
 
+// gRPC takes any name for a call.
+TEST_F(Trail, AStrangerWhoTakesTheServersNameHidesNothingOfTheServer) {
+  const std::string name(kUnixGroupsCall);
+  for (int i = 0; i < 500; ++i) note("x", name, unauthenticated("not known"));
+  const AuditedCall own{.caller = {.is_server = true},
+                        .address = "",
+                        .name = kUnixGroupsCall,
+                        .facts = {.target = "user/ann"}};
+  for (int i = 0; i < 3; ++i) trail.note(own, unavailable("the database is away"));
+  trail.note(own, unauthenticated("not known"));
+  pass(1s);
+  const std::string said = " unix_groups user/ann unavailable: the database is away";
+  EXPECT_THAT(lines(), ElementsAre(" unix_groups  unauthenticated: not known", said, said, said,
+                                   " unix_groups user/ann unauthenticated: not known"));
+}
+
+TEST(AuditedCalls, OfGrpcHaveNoNamesThatAreMadeUp) {
+  EXPECT_EQ(audited_name("/hai.v1.Api/GetJob"), "GetJob");
+  EXPECT_EQ(audited_name("/hai.v1.Shells/Open"), kShellCall);
+  for (const char* made_up : {"/x/unix_groups", "/hai.v1.Api/unix_groups", "/x/GetJob", "/GetJob",
+                              "/hai.v1.Api/", "GetJob", "/x/hai.v1.Api/GetJob", "/", ""}) {
+    EXPECT_EQ(audited_name(made_up), kUnknownCall) << made_up;
+  }
+}
+
 TEST_F(Trail, AMillionAddressesFillNothing) {
   for (int i = 0; i < 50'000; ++i) {
     note("x", "GetJob", unauthenticated("not known"), "", fmt::format("10.0.{}.{}", i / 200, i));

@@ -3,8 +3,10 @@
 #include "server/api/sign_in.h"
 
 #include "server/api/account_changes.h"
+#include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
 #include "server/auth/token.h"
+#include "tests/support/kept_audit.h"
 #include "tests/unit/control/controller_world.h"
 
 namespace hai::test {
@@ -47,12 +49,40 @@ class SignInTest : public ::testing::Test {
   ControllerWorld w;
   std::unique_ptr<Server> server = w.leader();
   CallerBoard board{[this] { return server->loop.wall_now(); }};
-  AccountChanges accounts{server->controller};
+  KeptAudit log{server->loop};
+  AuditTrail audit{server->loop, board, &log, [this] { return server->loop.wall_now(); }};
+  AccountChanges accounts{server->controller, audit};
   SignInDesk desk{{.loop = server->loop,
                    .controller = server->controller,
                    .callers = board,
                    .accounts = accounts}};
 };
+
+// And nothing of whoever stays as he was.
+TEST_F(SignInTest, WhatItMakesOfAnAccountIsAudited) {
+  const auto as_provider = [](std::vector<std::string> groups, Role role) {
+    return [groups, role](User user) {
+      user.groups = groups;
+      user.role = role;
+      return user;
+    };
+  };
+  EXPECT_TRUE(
+      open({.user = "bob", .account = as_provider({"ml"}, Role::operator_), .may_be_new = true})
+          .is_ok());
+  EXPECT_TRUE(open({.user = "bob", .account = as_provider({"ml"}, Role::operator_)}).is_ok());
+  EXPECT_TRUE(open({.user = "bob", .account = as_provider({"hpc"}, Role::user)}).is_ok());
+  EXPECT_TRUE(open({.user = "bob"}).is_ok());
+  std::vector<std::string> lines;
+  for (const AuditEntry& entry : log.entries()) {
+    EXPECT_EQ(entry.user + entry.token + entry.address, "") << "the server itself";
+    lines.push_back(
+        fmt::format("{} {} {}: {}", entry.call, entry.target, entry.result, entry.detail));
+  }
+  EXPECT_THAT(lines,
+              ::testing::ElementsAre("sign_in user/bob ok: new user, role operator, joins ml",
+                                     "sign_in user/bob ok: role user, joins hpc, leaves ml"));
+}
 
 TEST_F(SignInTest, SomebodyNewComesInOnlyWhereHeMay) {
   EXPECT_EQ(open({.user = "bob"}).status().code(), Code::permission_denied);

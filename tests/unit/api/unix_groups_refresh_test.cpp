@@ -38,17 +38,16 @@ class UnixGroupsRefreshTest : public ::testing::Test {
 
   ControllerWorld w;
   std::unique_ptr<Server> server = w.leader();
-  AccountChanges accounts{server->controller};
   CallerBoard callers{[this] { return server->loop.wall_now(); }};
   KeptAudit log{server->loop};
   AuditTrail audit{server->loop, callers, &log, [this] { return server->loop.wall_now(); }};
+  AccountChanges accounts{server->controller, audit};
   std::map<std::string, Result<GroupNames>> directory;
   std::vector<std::string> asked;
   UnixGroupsRefresh refresh{
       {.loop = server->loop,
        .controller = server->controller,
        .accounts = accounts,
-       .audit = audit,
        .config = {.groups = {"proj-*"}, .roles = {.operators = {"hai-ops"}}, .every = 1min},
        .ask = [this](const std::string& name, Done<GroupNames> done) {
          asked.push_back(name);
@@ -191,7 +190,6 @@ TEST_F(UnixGroupsRefreshTest, NobodyWaitsLongForADirectoryThatDoesNotAnswer) {
       {.loop = server->loop,
        .controller = server->controller,
        .accounts = accounts,
-       .audit = audit,
        .config = {.groups = {"proj-*"}},
        .ask = [&](const std::string&, Done<GroupNames> done) { answer = done; }}};
   int done = 0;

@@ -207,6 +207,21 @@ TEST_F(Rotation, RetiresNothingThatIsInUse) {
   EXPECT_TRUE(folder->retire().is_ok());
 }
 
+TEST_F(Rotation, RetiresNothingThatPostgresqlShows) {
+  const KeyAndCertificate pair = issue_for_database(folder->read().value(), {"a"}).value();
+  ASSERT_TRUE(replace_file(folder->database_certificate(), pair.certificate, 0644).is_ok());
+  EXPECT_EQ(folder->read_old().status().code(), Code::not_found);
+  const std::string old = folder->read().value().key;
+  ASSERT_TRUE(folder->rotate(make_authority().value()).is_ok());
+  EXPECT_EQ(folder->read_old().value().key, old);
+  const Status status = folder->retire();
+  EXPECT_NE(status.message().find("`hai-server setup --add-server`"), std::string::npos)
+      << status.message();
+  const KeyAndCertificate fresh = issue_for_database(folder->read().value(), {"a"}).value();
+  ASSERT_TRUE(replace_file(folder->database_certificate(), fresh.certificate, 0644).is_ok());
+  EXPECT_TRUE(folder->retire().is_ok());
+}
+
 // Whoever may write there, root as a rule, changes the authority; the server's user reads it.
 TEST_F(Rotation, LeavesKeysToTheUserOfTheServer) {
   if (::getuid() != 0) GTEST_SKIP() << "needs root";

@@ -115,16 +115,16 @@ TEST(Tier, AFaultThatStandsActsOnceAndOneThatComesAgainActsAgain) {
 
 TEST(Tier, ProgramsFaultsOfThreeJobsInADayAreTheNodes) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
-  CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
+  const CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
   for (const std::string user : {"ann", "bob"}) {
     const JobId job = w.c.run(hai::test::job(user + "s").user(user), {"node-1"});
-    w.report("node-1", {fault = again(fault)});
-    w.report("node-1", {fault = again(fault)});
+    w.report("node-1", {w.said_now(fault)});
+    w.report("node-1", {w.said_now(fault)});
     w.c.finish(job, JobState::failed);
     EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open) << user;
   }
   const JobId third = w.c.run(hai::test::job("third"), {"node-1"});
-  w.report("node-1", {fault = again(fault)});
+  w.report("node-1", {w.said_now(fault)});
   EXPECT_EQ(w.node("node-1").scheduling, Scheduling::cordoned);
   w.c.finish(third, JobState::failed);
   w.advance(3s);
@@ -132,7 +132,7 @@ TEST(Tier, ProgramsFaultsOfThreeJobsInADayAreTheNodes) {
   w.advance(2s);
   ASSERT_EQ(w.node("node-1").scheduling, Scheduling::open);
   w.c.run(hai::test::job("fourth"), {"node-1"});
-  w.report("node-1", {again(fault)});
+  w.report("node-1", {w.said_now(fault)});
   EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open) << "the validation has cleared it";
   EXPECT_EQ(lemon_score(w.node("node-1").health, w.c.now, 1'000).score, 0);
 }

@@ -53,6 +53,11 @@ class HealthWorld {
     report.checks = std::move(checks);
     send(name, std::move(report), std::move(ranks));
   }
+  // As the kernel said it just now, of programs that have run for a while.
+  CheckResult said_now(CheckResult check) {
+    c.advance(10s);
+    return check.at = c.now, check;
+  }
   void hook_ends(const std::string& name, int exit_code, const std::string& message = "") {
     AgentReport report{.node = name};
     report.hook = HookResult{repair(name).hook, exit_code, message};

@@ -14,10 +14,9 @@ using T = HealthTier;
 
 TEST(UsersFault, OfOnePersonsProgramsNeverTakesANodeOut) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
-  CheckResult fault = failing("oom_kill", T::app);
   for (int i = 0; i < 10; ++i) {
     const JobId id = w.c.run(job(fmt::format("j{}", i)), {"node-1"});
-    w.report("node-1", {fault = again(fault)});
+    w.report("node-1", {w.said_now(failing("oom_kill", T::app))});
     w.c.finish(id, JobState::failed);
     EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open) << i;
   }
@@ -30,30 +29,66 @@ TEST(UsersFault, DoesNotSpeakForNeighboursOnTheNode) {
   w.c.run(job("culprit").gpus(2), {"node-1"}, {0x03});
   w.c.run(job("bobs").gpus(2).user("bob"), {"node-1"}, {0x0c});
   w.c.run(job("eves").gpus(2).user("eve"), {"node-1"}, {0x30});
-  w.report("node-1", {failing("oom_kill", T::app)});
+  w.report("node-1", {w.said_now(failing("oom_kill", T::app))});
   EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open);
   EXPECT_THAT(w.marks("node-1"), IsEmpty());
-  w.report("node-1", {failing("gpu_xid", T::app, "gpu 2", {1 << 2})});
+  w.report("node-1", {w.said_now(failing("gpu_xid", T::app, "gpu 2", {1 << 2}))});
   EXPECT_THAT(w.marks("node-1"), ElementsAre("app_fault gpu_xid"));
   EXPECT_EQ(w.node("node-1").health.marks[0].user, "bob") << "the GPU tells whose it was";
+}
+
+// The kernel's line comes a moment after the end of who caused it, and the next one is there by
+// then, whatever the node's clock says.
+TEST(UsersFault, IsNotThatOfWhoComesNext) {
+  for (const Duration clock_ahead : {Duration(-1h), Duration(0), Duration(1h)}) {
+    HealthWorld w(cluster(nodes(2, gpus(8))));
+    const CheckResult fault = failing("gpu_xid", T::app, "gpu 3", {1 << 3});
+    for (int i = 0; i < 2; ++i) {
+      const JobId anns = w.c.run(job(fmt::format("anns-{}", i)), {"node-1"});
+      w.report("node-1", {w.said_now(fault)});
+      w.c.finish(anns, JobState::failed);
+    }
+    const JobId hidden = w.c.run(job("hidden"), {"node-1"});
+    CheckResult late = w.said_now(fault);
+    late.at += clock_ahead;
+    w.c.finish(hidden);
+    w.c.run(job("bobs").user("bob"), {"node-1"});
+    w.c.advance(1s);
+    w.report("node-1", {late});
+    EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open) << clock_ahead;
+    EXPECT_THAT(w.marks("node-1"), ElementsAre("app_fault gpu_xid", "app_fault gpu_xid"));
+    w.report("node-1", {w.said_now(fault)});
+    EXPECT_EQ(w.node("node-1").scheduling, Scheduling::cordoned) << "this one is his own";
+  }
+}
+
+// Of a fault that names no GPU who has left may be the cause as well as who is still there.
+TEST(UsersFault, IsNotThatOfANeighbourWhoStays) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  const JobId hidden = w.c.run(job("hidden").gpus(2), {"node-1"}, {0x03});
+  w.c.run(job("bobs").gpus(2).user("bob"), {"node-1"}, {0x0c});
+  const CheckResult late = w.said_now(failing("oom_kill", T::app));
+  w.c.finish(hidden);
+  w.report("node-1", {late});
+  EXPECT_THAT(w.marks("node-1"), IsEmpty());
 }
 
 // A gang that has the same fault everywhere, where others had one before.
 TEST(UsersFault, OfManyNodesAtOnceIsHeldAndOpensByItself) {
   const std::vector<std::string> names{"node-1", "node-2", "node-3", "node-4"};
   HealthWorld w(cluster(nodes(4, gpus(8))));
-  CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
+  const CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
   for (const std::string user : {"ann", "bob"}) {
-    fault = again(fault);
     for (const std::string& name : names) {
       const JobId id = w.c.run(job(user + name).user(user), {name});
-      w.report(name, {fault});
+      w.report(name, {w.said_now(fault)});
       w.c.finish(id, JobState::failed);
     }
     w.c.advance(2min);
   }
   const JobId gang = w.c.run(job("gang").nodes(4), names);
-  for (const std::string& name : names) w.report(name, {again(fault)});
+  const CheckResult of_all = w.said_now(fault);
+  for (const std::string& name : names) w.report(name, {of_all});
   EXPECT_EQ(w.repair("node-2").step, RepairStep::emptying);
   for (const std::string name : {"node-3", "node-4"}) {
     EXPECT_EQ(w.repair(name).step, RepairStep::none) << name;
@@ -71,23 +106,22 @@ TEST(UsersFault, OfManyNodesAtOnceIsHeldAndOpensByItself) {
 TEST(UsersFault, DoesNotPushOutWhatStandsAgainstTheNode) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
   w.c.emit(NodeMarked{w.c.node_id("node-1"), MarkKind::validation_failed, "", {}, ""});
-  CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
+  const CheckResult fault = failing("gpu_xid", T::app, "gpu 3");
   const JobId endless = w.c.run(job("endless"), {"node-1"});
   for (size_t i = 0; i <= NodeHealth::kMarksMax; ++i) {
-    w.c.advance(1s);
-    w.report("node-1", {fault = again(fault)});
+    w.report("node-1", {w.said_now(fault)});
   }
   EXPECT_THAT(w.marks("node-1"), ElementsAre("validation_failed", "app_fault gpu_xid"));
   w.c.finish(endless, JobState::failed);
   for (size_t i = 0; i <= NodeHealth::kMarksMax; ++i) {
-    const JobId id = w.c.advance(1s).run(job(fmt::format("j{}", i)), {"node-1"});
-    w.report("node-1", {fault = again(fault)});
+    const JobId id = w.c.run(job(fmt::format("j{}", i)), {"node-1"});
+    w.report("node-1", {w.said_now(fault)});
     w.c.finish(id, JobState::failed);
   }
   EXPECT_THAT(w.marks("node-1"), ElementsAre("validation_failed", "app_fault gpu_xid",
                                              "app_fault gpu_xid", "app_fault gpu_xid"));
-  w.c.advance(1s).run(job("bobs").user("bob"), {"node-1"});
-  w.report("node-1", {again(fault)});
+  w.c.run(job("bobs").user("bob"), {"node-1"});
+  w.report("node-1", {w.said_now(fault)});
   EXPECT_EQ(w.node("node-1").scheduling, Scheduling::cordoned) << "another person's still counts";
 }
 
@@ -120,7 +154,7 @@ TEST(UsersFault, MarksByOnePersonsJobsAreFewUntilTheyCountNoMore) {
 TEST(UsersFault, OnAGangsNodesHoldsBackNoFaultOfTheMachine) {
   HealthWorld w(cluster(nodes(4, gpus(8))));
   const JobId gang = w.c.run(job("gang").nodes(3), {"node-1", "node-2", "node-3"});
-  const CheckResult own = failing("gpu_xid", T::app, "gpu 3 xid 31", {1 << 3});
+  const CheckResult own = w.said_now(failing("gpu_xid", T::app, "gpu 3 xid 31", {1 << 3}));
   for (const std::string name : {"node-1", "node-2", "node-3"}) w.report(name, {own});
   w.report("node-1", {own, failing("gpu_xid", T::evict, "gpu 3 xid 79", {1 << 3})});
   EXPECT_THAT(w.incidents(kMassFault), IsEmpty());

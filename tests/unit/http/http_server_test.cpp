@@ -33,6 +33,18 @@ TEST(HttpServer, AnswersAndKeepsTheConnection) {
   EXPECT_NE(answer.find("GET /b "), std::string::npos) << answer;
 }
 
+// Limits, log and audit go by it.
+TEST(HttpServer, WhoComesByIpv4ToASocketOfIpv6HasHisIpv4Address) {
+  Result<std::unique_ptr<HttpServer>> server =
+      HttpServer::start("[::]:0", {}, [](const HttpRequest& request, HttpRespond respond) {
+        respond({.content_type = "text/plain", .body = "<" + request.peer + ">"});
+      });
+  if (server.status().code() == Code::unavailable) GTEST_SKIP() << server.status().message();
+  ASSERT_TRUE(server.is_ok()) << server.status().message();
+  const std::string answer = http_get(server.value()->port(), "/");
+  EXPECT_NE(answer.find("<127.0.0.1>"), std::string::npos) << answer;
+}
+
 TEST(HttpServer, HandlersMayAnswerLaterFromAnotherThreadAndOnlyOnce) {
   std::thread worker;
   auto server = serve([&](const HttpRequest&, HttpRespond respond) {

@@ -6,6 +6,7 @@
 #include "common/tls/tls_client.h"
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_service.h"
+#include "server/rpc/grpc_listener.h"
 #include "server/rpc/grpc_server.h"
 #include "tests/support/certificates.h"
 #include "tests/unit/rpc/run_until.h"
@@ -20,22 +21,25 @@ class NoLogs final : public LogSource {
 
 class Tls : public testing::Test {
  protected:
-  Tls() : service_(loop_, gateway_, /*wants_certificates=*/true) {
-    gateway_.set_events(
-        {.believe =
-             [this](const std::string& node, UnixTime begins) {
-               const auto found = revoked_.find(node);
-               if (found == revoked_.end() || begins > found->second) return ok();
-               return permission_denied("the identity of {} was revoked", node);
-             },
-         .admit = [](const AgentHello&) { return ok(); },
-         .connected = [this](ConnectionId,
-                             const AgentHello& hello) { connected_.push_back(hello.node); },
-         .report = [](ConnectionId, const AgentReport&) {},
-         .disconnected = [this](ConnectionId) { ++ended_; },
-         .log_chunk = [](ConnectionId, int64_t, const LogChunk&) {}});
+  explicit Tls(const std::string& listen = "0.0.0.0:0")
+      : service_(loop_, gateway_, /*wants_certificates=*/true) {
+    gateway_.set_events({.believe =
+                             [this](const std::string& node, UnixTime begins) {
+                               const auto found = revoked_.find(node);
+                               if (found == revoked_.end() || begins > found->second) return ok();
+                               return permission_denied("the identity of {} was revoked", node);
+                             },
+                         .admit = [](const AgentHello&) { return ok(); },
+                         .connected =
+                             [this](ConnectionId, const AgentHello& hello) {
+                               connected_.push_back(hello.node);
+                               address_ = hello.identity.address;
+                             },
+                         .report = [](ConnectionId, const AgentReport&) {},
+                         .disconnected = [this](ConnectionId) { ++ended_; },
+                         .log_chunk = [](ConnectionId, int64_t, const LogChunk&) {}});
     Result<std::unique_ptr<GrpcServer>> started =
-        GrpcServer::start("0.0.0.0:0", {&service_}, {}, ca_.server("s", {"127.0.0.1"}));
+        GrpcServer::start(listen, {&service_}, {}, ca_.server("s", {"127.0.0.1"}));
     EXPECT_TRUE(started.is_ok()) << started.status().message();
     server_ = std::move(started).value();
   }
@@ -84,10 +88,24 @@ class Tls : public testing::Test {
   std::unique_ptr<GrpcServer> server_;
   std::unique_ptr<GrpcServerLink> link_;
   std::vector<std::string> connected_;
+  std::string address_;  // of the last of them
   std::map<std::string, UnixTime> revoked_;
   int accepted_ = 0;
   int ended_ = 0;
 };
+
+bool has_ipv6() { return GrpcListener::open("[::]:0", {}, nullptr).is_ok(); }
+
+class TlsOnIpv6 : public Tls {
+ protected:
+  TlsOnIpv6() : Tls(has_ipv6() ? "[::]:0" : "0.0.0.0:0") {}
+};
+
+TEST_F(TlsOnIpv6, AnAgentThatComesByIpv4HasItsIpv4Address) {
+  if (!has_ipv6()) GTEST_SKIP() << "this machine has no IPv6";
+  EXPECT_EQ(verdict_on("n1", ca_.node("n1", "n1")), "");
+  EXPECT_EQ(address_, "127.0.0.1");
+}
 
 TEST_F(Tls, AnAgentIsTheNodeOfItsCertificate) {
   EXPECT_EQ(verdict_on("n1", ca_.node("n1", "n1")), "");

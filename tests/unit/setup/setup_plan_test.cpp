@@ -386,12 +386,18 @@ TEST(SharedDatabase, IsReachedByTlsAndProvesWhoItIs) {
   EXPECT_EQ(words["port"], "5433");
 }
 
-// What a site has given its PostgreSQL stays.
-TEST(SharedDatabase, TakesTheCertificateOfNoSiteAway) {
-  EXPECT_TRUE(is_spare_certificate("/etc/ssl/certs/ssl-cert-snakeoil.pem"));
-  EXPECT_TRUE(is_spare_certificate("hai.pem"));
-  EXPECT_FALSE(is_spare_certificate("/etc/ssl/site.pem"));
-  EXPECT_FALSE(is_spare_certificate("server.crt"));
+// Of two PostgreSQLs on a machine it is the one that hai uses.
+TEST(SharedDatabase, IsThatOfItsPort) {
+  const std::string words = "host=/var/run/postgresql port=5433 dbname=hai user=own";
+  const Result<LocalDatabase> database = local_database_of(words);
+  ASSERT_TRUE(database.is_ok());
+  EXPECT_EQ(conninfo_of(database.value()), words);
+  EXPECT_EQ(administrator_conninfo(database.value()),
+            "host=/var/run/postgresql port=5433 user=postgres dbname=postgres");
+  EXPECT_EQ(password_in("*:5432:hai:own:a\n*:5433:hai:own:b\n", database.value(), "db"), "b");
+  const std::string usual = "host=/var/run/postgresql dbname=hai user=own";
+  EXPECT_EQ(conninfo_of(local_database_of(usual).value()), usual);
+  EXPECT_FALSE(local_database_of(words + " hostaddr=127.0.0.1").is_ok());
 }
 
 TEST(SharedDatabase, FindsItsPasswordInAPassfile) {
