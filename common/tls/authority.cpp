@@ -251,7 +251,7 @@ Result<KeyAndCertificate> issue_for_server(const KeyAndCertificate& authority,
                                            const std::vector<std::string>& names, int days) {
   const Result<Signer> signer = read_signer(authority);
   RETURN_IF_ERROR(signer.status());
-  Result<KeyAndCertificate> made = issue_for_names(signer.value(), names, kServerUnit, days);
+  Result<KeyAndCertificate> made = issue_for_names(signer.value(), names, kServersOu, days);
   if (made.is_ok()) made.value().certificate += pem_of(signer.value().certificate.get());
   return made;
 }
@@ -260,7 +260,7 @@ Result<KeyAndCertificate> issue_for_database(const KeyAndCertificate& authority,
                                              const std::vector<std::string>& names) {
   const Result<Signer> signer = read_signer(authority);
   RETURN_IF_ERROR(signer.status());
-  return issue_for_names(signer.value(), names, kDatabaseUnit, kAuthorityDays);
+  return issue_for_names(signer.value(), names, kDatabasesOu, kAuthorityDays);
 }
 
 Result<KeyAndCertificate> issue_for_node(const KeyAndCertificate& authority,

@@ -31,8 +31,8 @@ Result<KeyAndCertificate> issue_for_node(const KeyAndCertificate& authority,
                                          const std::string& node, int days = kCertificateDays);
 // Of the cluster's PostgreSQL, until the authority ends, for nobody renews it. Its subject tells it
 // from a server's (OU); TLS has no usage by which clients could.
-inline constexpr const char* kDatabaseUnit = "hai-database";
-inline constexpr const char* kServerUnit = "hai-server";
+inline constexpr const char* kDatabasesOu = "hai-database";
+inline constexpr const char* kServersOu = "hai-server";
 Result<KeyAndCertificate> issue_for_database(const KeyAndCertificate& authority,
                                              const std::vector<std::string>& names);
 

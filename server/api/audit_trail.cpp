@@ -75,7 +75,8 @@ AuditTrail::~AuditTrail() {
 }
 
 bool AuditTrail::wants(std::string_view call, Code result) const {
-  const bool is_beside_api = call == kAgentCall || call == kShellCall || call == kUnixGroupsCall;
+  const bool is_beside_api = call == kAgentCall || call == kShellCall || call == kUnixGroupsCall ||
+                             call == kAccountOfSignInCall;
   return log_ != nullptr && (is_beside_api || is_audited(call, result));
 }
 

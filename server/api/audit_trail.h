@@ -33,7 +33,7 @@ class CallerBoard;
 struct AuditedCall {
   Caller caller;
   std::string address;    // "" = not known
-  std::string_view name;  // of the rpc; kAgentCall, kShellCall, kUnixGroupsCall, kUnknownCall
+  std::string_view name;  // of the rpc; kAgentCall, kShellCall, kUnixGroupsCall and the like
   AuditFacts facts;
 };
 inline constexpr std::string_view kAgentCall = "agent";

@@ -87,8 +87,8 @@ std::string folder_of_pair(const std::string& data_directory, const std::string&
 
 bool is_spare_certificate(const std::string& file, const std::string& certificate) {
   if (file == "/etc/ssl/certs/ssl-cert-snakeoil.pem") return true;
-  const bool is_by_setup = certificate.empty() || has_unit(certificate, kDatabaseUnit) ||
-                           has_unit(certificate, kServerUnit);  // as setup made it before
+  const bool is_by_setup = certificate.empty() || has_unit(certificate, kDatabasesOu) ||
+                           has_unit(certificate, kServersOu);  // as setup made it before
   return fs::path(file).filename() == kDatabasePair && is_by_setup;
 }
 
@@ -101,7 +101,7 @@ Result<KeyAndCertificate> pair_for_database(const AuthorityFolder& authority,
   RETURN_IF_ERROR(own.status());
   const std::string& believed = authorities.value().certificate;
   const std::string copy = text_or_none(authority.database_certificate());
-  const bool is_by_setup = has_unit(shown.certificate, kDatabaseUnit);
+  const bool is_by_setup = has_unit(shown.certificate, kDatabasesOu);
   // By a copy that is of the new CA, or was moved away.
   const bool is_told_new = is_issued_by(copy, own.value()) || (copy.empty() && is_by_setup);
   const bool by_old = read_certificates(believed).size() > 1 && !is_told_new;
