@@ -165,7 +165,7 @@ class PeopleTest(ServersTest):
         self.assertIn("node-1", self.cluster.ok("nodes", env=env))
         refused = self.cluster.hai("cordon", "node-1", "--reason", "no", env=env)
         self.assertEqual(refused.code, 4)
-        self.assertIn("its scope is read", refused.err)
+        self.assertIn("ControlNode needs a token of scope operate: this one's is read", refused.err)
         for words in (["--ttl", "1s"], ["--ttl", "11y"], ["--ttl", "soon"]):
             self.assertEqual(self.cluster.hai("token", "create", *words).code, 4, words)
         shown = self.cluster.ok("token", "list")

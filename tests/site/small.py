@@ -435,7 +435,7 @@ def purge(site):
               -not -path '/var/lib/apt/*' -not -path '/var/backups/hai/*' \
               -not -path '/var/lib/postgresql/*' \
               -not -path /etc/apt/sources.list.d/hai.list -print""")
-        expected = "/var/backups/hai" if machine.name == SERVER else ""
+        expected = "/etc/postgresql/15/main/hai.pem\n/var/backups/hai" if machine.name == SERVER else ""
         expect(f"left on {machine.name}", expected, left)
 
     site.everywhere(act)
