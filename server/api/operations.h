@@ -50,14 +50,13 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
 
   // The same for callers who are held to this.
   Prepared held_to(const CallNeeds& needs) && {
-    if (!this->is_ok()) return std::move(*this);
-    Prepared held(std::move(*this));
-    static_cast<Result<Go>&>(held) =
-        Go([needs, go = std::move(held).value()](Caller caller, Answer<Reply> answer) {
-          caller.needs = needs;
-          go(caller, std::move(answer));
-        });
-    return held;
+    if (this->is_ok()) {
+      this->value() = [needs, go = std::move(this->value())](Caller caller, Answer<Reply> answer) {
+        caller.needs = needs;
+        go(caller, std::move(answer));
+      };
+    }
+    return std::move(*this);
   }
 };
 

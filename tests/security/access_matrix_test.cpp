@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "server/api/call_needs.h"
 #include "server/control/verbs/decide.h"
 #include "tests/security/access_fixture.h"
 
@@ -28,6 +29,19 @@ TEST_F(Access, IsForTheseByTheContract) {
     if (role != "user") said[role].insert(api().method(i)->name());
   }
   EXPECT_EQ(said, kBeyondUsers);
+}
+
+// Operations hold their callers to the table; streams are none, and hold nobody to more than this.
+TEST_F(Access, OfStreamsIsForWhomeverIsKnown) {
+  std::set<std::string> streams;
+  for (int i = 0; i < api().method_count(); ++i) {
+    const MethodDescriptor& call = *api().method(i);
+    if (!call.server_streaming()) continue;
+    streams.insert(call.name());
+    EXPECT_EQ(needs_of(call.name()).role, Role::user) << call.name();
+    EXPECT_EQ(needs_of(call.name()).scope, TokenScope::read) << call.name();
+  }
+  EXPECT_EQ(streams, (std::set<std::string>{"ReadLog", "WatchEvents", "WatchJob"}));
 }
 
 TEST_F(Access, IsAsTheTableSays) {

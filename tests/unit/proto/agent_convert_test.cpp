@@ -429,6 +429,7 @@ void expect_converted_once(int protocol) {
     to_proto(order, protocol, server, message);
     Result<AgentOrder> back = from_proto(message, agent);
     ASSERT_TRUE(back.is_ok());
+    ASSERT_EQ(back.value(), protocol < kProtocolOfGangs ? order : as_told_in_short(order));
     read.push_back(std::get<LaunchRank>(back.value().body));
   }
   EXPECT_TRUE(read[0].ranks.is_same_object(read[1].ranks)) << protocol;
