@@ -82,13 +82,13 @@ for test in suite.iter("testcase"):
     output = output.splitlines()
     lines = [line.rstrip()[:160] for line in output if line.strip()]
     # A Python test sums up at its end; what its programs said may stand for pages before that.
-    # So does Vitest, and what it says there (the values that differ) has no word in common.
+    # So does Vitest, and what both say there (values that differ, a log) has no word in common.
     ends = ("======", "⎯")
     summary = next((at for at, line in enumerate(lines) if line.lstrip().startswith(ends)), None)
     lines = lines[summary or 0:]
     said = [line for line in lines if telling.search(line)][:12] or lines[-12:]
-    if summary is not None and lines[0].lstrip().startswith(ends[1]):
-        said = lines[:30]
+    if summary is not None:
+        said = [line for line in lines if not re.match(r'\s*(File "|\^+$|Traceback)', line)][:30]
     print(f"\n{test.get('name')}:", *said, sep="\n  ", file=sys.stderr)
 PYTHON
 ) || counts="ctest ended with code $code and left no report"

@@ -1,6 +1,7 @@
 // What an admin sees first at 3 a.m.
 import { expect, it } from 'vitest';
 import type { ClusterEvent, Incident, Job, Node } from '../src/api/types';
+import { withMoment } from './clock';
 import { visit } from './visit';
 
 const site = visit();
@@ -17,7 +18,7 @@ it('says what has changed in the last hour beside the headline', async () => {
       ? Response.json({ step_seconds: 3_540, at, gpus_total: [10_000, 10_000], gpus_used: [9_744, 9_488], gpus_free: flat, gpus_reserved: flat, gpus_draining: flat, gpus_broken: [0, 256], jobs_running: flat, jobs_queued: flat, jobs_suspended: flat })
       : null;
   const page = await site.open('/');
-  await page.getByText(/Since \d\d:\d\d:\d\d: 256 fewer used, 256 more broken or silent GPUs/).waitFor();
+  await page.getByText(withMoment(/Since MOMENT: 256 fewer used, 256 more broken or silent GPUs/)).waitFor();
 });
 
 it('makes one line of what hits 552 jobs, and none of the others is pushed away', async () => {
@@ -98,7 +99,7 @@ it('counts failures as the store does, and leads to the hours that it has counte
 it('takes interruptions and lost work from the store, and says so where only the newest events tell', async () => {
   let page = await site.open('/');
   const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: 'Interruptions and lost work' }) });
-  await panel.getByText(/^Counted up to \d\d:\d\d:\d\d\.$/).waitFor();
+  await panel.getByText(withMoment(/^Counted up to MOMENT\.$/)).waitFor();
   const hours = Number(/([\d.,]+) GPU-hours to be done again/.exec(await panel.innerText())![1]!.replace(',', ''));
   await panel.getByRole('link').click();
   const shown = await page.getByRole('img', { name: /^Lost work: / }).getAttribute('aria-label');

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Incident } from '../src/api/types';
 import { faultsOf } from './axe';
+import { withMoment } from './clock';
 import { isAll } from './patience';
 import { visit } from './visit';
 
@@ -13,7 +14,7 @@ it('says what is wrong, since when, whom it hurts, what hai does, and what a per
   await page.getByText('things are wrong').or(page.getByText('thing is wrong')).waitFor();
   await page.locator(card('mass loss')).getByText('GPUs missing').waitFor(); // once the nodes are known, too
   const loss = await page.locator(card('mass loss')).innerText();
-  expect(loss).toMatch(/since\s+\d\d:\d\d:\d\d, \d+m/);
+  expect(loss).toMatch(withMoment(/since\s+MOMENT, \d+m/));
   expect(loss).toMatch(/hurts\s+no running job; 24 GPUs missing/);
   expect(loss).toContain('Runs their jobs elsewhere');
   expect(loss).toContain('hai node remove NODE');

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Job, JobUsage } from '../src/api/types';
 import { formatBytes } from '../src/lib/format';
 import { faultsOf } from './axe';
+import { withMoment } from './clock';
 import { savedBy } from './saved';
 import { visit } from './visit';
 
@@ -117,7 +118,7 @@ it('says why a job waits before it knows when it starts', async () => {
   isForeseen = true;
   await page.reload();
   await panel.getByText(/^in \d+/).waitFor();
-  await panel.getByText(/foreseen for the whole queue at \d\d:\d\d:\d\d; for this job alone it is being worked out/).waitFor();
+  await panel.getByText(withMoment(/foreseen for the whole queue at MOMENT; for this job alone it is being worked out/)).waitFor();
   await panel.getByText(/^\d+ in the queue of \w+$/).waitFor();
   isKnown = true;
   await panel.getByText(/run times learned from/).waitFor();
