@@ -202,8 +202,8 @@ bool ClusterState::equals(const ClusterState& other) const {
          waiting_tasks_ == other.waiting_tasks_ &&
          std::ranges::equal(std::views::keys(unfinished_arrays_),
                             std::views::keys(other.unfinished_arrays_)) &&
-         waiting_ == other.waiting_ && live_ == other.live_ && reserved_ == other.reserved_ &&
-         usage_ == other.usage_;
+         waiting_ == other.waiting_ && live_ == other.live_ && rank_counts_ == other.rank_counts_ &&
+         reserved_ == other.reserved_ && usage_ == other.usage_;
 }
 
 Job& ClusterState::job(JobId id) {
@@ -310,6 +310,21 @@ StoredState ClusterState::take_durable() && {
 
 // ---- derived indexes ---------------------------------------------------------------------------
 
+void RankCounts::add_gone(ExitCause cause, int exit_code) {
+  ++gone;
+  left += cause == ExitCause::left;
+  well += cause == ExitCause::program && exit_code == 0;
+}
+
+RankCounts count_ranks(const Attempt& attempt) {
+  RankCounts counts;
+  for (const Rank& rank : attempt.ranks) {
+    counts.pending += rank.state == RankState::pending;
+    if (is_gone(rank.state)) counts.add_gone(rank.cause, rank.exit_code);
+  }
+  return counts;
+}
+
 void ClusterState::index(const Job& job) {
   if (job.array_task) {
     tasks_.emplace(*job.array_task, job.id);
@@ -330,6 +345,7 @@ void ClusterState::index(const Job& job) {
     ++unfinished_counts_[job.user];
     if (job.has_live_attempt()) {
       live_.insert(job.id);
+      rank_counts_[job.id] = count_ranks(*job.attempt);
     } else {
       waiting_.insert({-static_cast<int>(job.priority), job.id});
     }
@@ -354,6 +370,7 @@ void ClusterState::unindex(const Job& job) {
     auto count = unfinished_counts_.find(job.user);
     if (--count->second == 0) unfinished_counts_.erase(count);
     live_.erase(job.id);
+    rank_counts_.erase(job.id);
     waiting_.erase({-static_cast<int>(job.priority), job.id});
     for (const Dependency& dependency : job.unmet_dependencies) {
       auto it = dependents_.find(dependency.job);

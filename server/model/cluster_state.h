@@ -79,6 +79,19 @@ struct Changes {
   bool everything = false;  // people, quotas, a new leader, or too much to list
 };
 
+// Of the ranks of a live attempt. What is asked at each report of each rank must not look at all of
+// them: a job on n nodes would cost n².
+struct RankCounts {
+  size_t pending = 0;
+  size_t gone = 0;  // see is_gone()
+  size_t left = 0;  // of them, by ExitCause::left
+  size_t well = 0;  // of them, by programs that exited with code 0
+  bool operator==(const RankCounts&) const = default;
+
+  void add_gone(ExitCause cause, int exit_code);
+};
+RankCounts count_ranks(const Attempt& attempt);
+
 class ClusterState {
  public:
   using QuotaKey = std::tuple<std::string, std::string, Priority>;  // owner, group, priority
@@ -151,7 +164,8 @@ class ClusterState {
   IncidentId last_incident() const { return last_incident_; }
   const std::set<WaitingKey>& waiting() const { return waiting_; }  // held ones too
   const std::set<JobId>& live() const { return live_; }             // jobs with a live attempt
-  const std::set<JobId>& reserved() const { return reserved_; }     // jobs with a reservation
+  RankCounts rank_counts(JobId live) const { return rank_counts_.at(live); }
+  const std::set<JobId>& reserved() const { return reserved_; }  // jobs with a reservation
   int64_t unfinished_count(const std::string& user) const;
   // Running jobs moved to make whole nodes, from `since` on; those before this term are forgotten.
   int64_t moves_since(UnixTime since) const;
@@ -290,6 +304,7 @@ class ClusterState {
   std::map<JobId, WaitingTasks> waiting_tasks_;
   std::map<JobId, ArrayRange> unfinished_arrays_;
   std::set<JobId> live_;
+  std::map<JobId, RankCounts> rank_counts_;  // of those
   std::set<JobId> reserved_;
   std::set<std::pair<UnixTime, JobId>> finished_;  // in the order they ended
   std::map<std::string, int> largest_nodes_;       // group → GPUs

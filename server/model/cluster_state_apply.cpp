@@ -283,11 +283,15 @@ void ClusterState::on(const RankRunning& event, const Event&) {
   Rank& rank = live_attempt(event.job, event.attempt).ranks.at(event.rank);
   CHECK(rank.state == RankState::pending);
   rank.state = RankState::running;
+  --rank_counts_.at(event.job).pending;
 }
 
 void ClusterState::on(const RankEnded& event, const Event& meta) {
   Rank& rank = live_attempt(event.job, event.attempt).ranks.at(event.rank);
   CHECK(!is_gone(rank.state) && is_gone(event.state));
+  RankCounts& counts = rank_counts_.at(event.job);
+  counts.pending -= rank.state == RankState::pending;
+  counts.add_gone(event.cause, event.exit_code);
   if (event.state == RankState::released) {
     Job& owner = job(event.job);
     add_usage(owner, -1);

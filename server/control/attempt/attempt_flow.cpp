@@ -40,24 +40,24 @@ AttemptEnd unless_by_fault(const Decision& decision, const Job& job, size_t rank
   return end;
 }
 
-bool has_ended(const Attempt& attempt) {
-  return std::ranges::all_of(attempt.ranks, [](const Rank& rank) { return is_gone(rank.state); });
+bool has_ended(const Decision& decision, const Job& job) {
+  return decision.state().rank_counts(job.id).gone == job.attempt->ranks.size();
 }
 
-bool has_left(const Attempt& attempt) {
-  return std::ranges::any_of(attempt.ranks,
-                             [](const Rank& rank) { return rank.cause == ExitCause::left; });
+bool has_left(const Decision& decision, const Job& job) {
+  return decision.state().rank_counts(job.id).left > 0;
 }
 
 // What one ended rank means for its attempt; nullopt if it means nothing yet (it ended well, others
 // still run).
 std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size_t index) {
-  const ClusterState& state = decision.state();
   const Attempt& attempt = *job.attempt;
   const Rank& rank = attempt.ranks[index];
   const SuspendOptions& suspend = job.spec->suspend;
   bool suspending = attempt.state == AttemptState::suspending;
-  std::string where = fmt::format("rank {} on {}", index, node_name(state, rank.place.node));
+  const auto where = [&] {
+    return fmt::format("rank {} on {}", index, node_name(decision.state(), rank.place.node));
+  };
   auto with = [&](AttemptState outcome, std::string reason, bool infrastructure = false) {
     return AttemptEnd{outcome, rank.exit_code, std::move(reason), infrastructure};
   };
@@ -66,51 +66,54 @@ std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size
       return std::nullopt;
     case ExitCause::go_suspend:
       return with(AttemptState::suspended,
-                  suspending ? attempt.suspend_reason : where + " called go_suspend", !suspending);
+                  suspending ? attempt.suspend_reason : where() + " called go_suspend",
+                  !suspending);
     case ExitCause::left:
       // Each rank saves for itself: one that is done must not cost the others their grace.
-      if (suspending && !has_ended(attempt)) return std::nullopt;
+      if (suspending && !has_ended(decision, job)) return std::nullopt;
       return with(AttemptState::suspended,
-                  suspending ? attempt.suspend_reason : where + " left after SIGTERM");
+                  suspending ? attempt.suspend_reason : where() + " left after SIGTERM");
     case ExitCause::grace_over:
       return with(AttemptState::suspended,
-                  (suspending ? attempt.suspend_reason : where + " was to leave") +
+                  (suspending ? attempt.suspend_reason : where() + " was to leave") +
                       " (did not leave within its grace)");
     case ExitCause::launch_failed:
-      return with(AttemptState::failed, fmt::format("{} could not start: {}", where, rank.message),
-                  true);
+      return with(AttemptState::failed,
+                  fmt::format("{} could not start: {}", where(), rank.message), true);
     case ExitCause::fenced:
-      return with(AttemptState::lost, where + " was cut off from the server", true);
+      return with(AttemptState::lost, where() + " was cut off from the server", true);
     case ExitCause::lost:
-      return with(AttemptState::lost,
-                  where + " is lost: " + (rank.message.empty() ? "its node is down" : rank.message),
-                  true);
+      return with(
+          AttemptState::lost,
+          where() + " is lost: " + (rank.message.empty() ? "its node is down" : rank.message),
+          true);
     case ExitCause::killed:
       if (suspending) return with(AttemptState::suspended, attempt.suspend_reason);
-      return with(AttemptState::lost, where + " was killed", true);
+      return with(AttemptState::lost, where() + " was killed", true);
     case ExitCause::program:
       break;
   }
   if (rank.exit_code == suspend.exit_code) {
     return with(AttemptState::suspended,
                 suspending ? attempt.suspend_reason
-                           : fmt::format("{} left with exit code {}", where, rank.exit_code),
+                           : fmt::format("{} left with exit code {}", where(), rank.exit_code),
                 !suspending);
   }
   if (suspending && suspend.has_signal())
     return with(AttemptState::suspended, attempt.suspend_reason);
   // Where ranks are told by SIGTERM, others may break off because one has left, and their ends may
   // be heard of first. What it was shows when all are gone; until then each has its grace.
-  const bool may_be_leaving = has_left(attempt) || (rank.exit_code != 0 && job.is_told_by_signal());
+  const bool may_be_leaving =
+      has_left(decision, job) || (rank.exit_code != 0 && job.is_told_by_signal());
   if (suspending && may_be_leaving) {
-    if (!has_ended(attempt)) return std::nullopt;
-    if (has_left(attempt)) return with(AttemptState::suspended, attempt.suspend_reason);
+    if (!has_ended(decision, job)) return std::nullopt;
+    if (has_left(decision, job)) return with(AttemptState::suspended, attempt.suspend_reason);
   }
   if (rank.exit_code != 0) {
     return unless_by_fault(
         decision, job, index,
         with(AttemptState::failed,
-             fmt::format("{} exited with code {}{}", where, describe_exit(rank.exit_code),
+             fmt::format("{} exited with code {}{}", where(), describe_exit(rank.exit_code),
                          rank.message.empty() ? "" : ", " + rank.message)));
   }
   return std::nullopt;
@@ -325,7 +328,7 @@ void mark_where_it_could_not(Decision& decision, const Job& job) {
 
 void settle_start(Decision& decision, JobId id) {
   const Attempt& attempt = *decision.state().find(id)->attempt;
-  if (attempt.end || attempt.running_at) return;
+  if (attempt.end || attempt.running_at || decision.state().rank_counts(id).pending > 0) return;
   if (!std::ranges::all_of(attempt.ranks, has_run)) return;
   mark_where_it_could_not(decision, *decision.state().find(id));
   decision.emit(AttemptRunning{id, attempt.number});
@@ -337,7 +340,7 @@ void end_attempt(Decision& decision, JobId id, AttemptEnd end) {
   const Job& job = *decision.state().find(id);
   CHECK(job.has_live_attempt());
   if (!job.attempt->end) decision.emit(AttemptEnding{id, job.attempt->number, std::move(end)});
-  if (has_ended(*job.attempt)) close_attempt(decision, id);
+  if (has_ended(decision, job)) close_attempt(decision, id);
 }
 
 void settle_attempt(Decision& decision, JobId id) {
@@ -349,18 +352,19 @@ void settle_attempt(Decision& decision, JobId id) {
     end_attempt(decision, id, *attempt.end);
     return;
   }
-  bool all_gone = true;
+  const RankCounts counts = decision.state().rank_counts(id);
+  // What has ended well means nothing before the last rank has, unless the attempt is to leave.
+  const bool is_to_leave = attempt.state == AttemptState::suspending;
+  const bool says_nothing = counts.gone == 0 || (counts.gone == counts.well && !is_to_leave);
+  if (says_nothing && counts.gone < attempt.ranks.size()) return;
   for (size_t rank = 0; rank < attempt.ranks.size(); ++rank) {
-    if (!is_gone(attempt.ranks[rank].state)) {
-      all_gone = false;
-      continue;
-    }
+    if (!is_gone(attempt.ranks[rank].state)) continue;
     if (auto end = verdict(decision, job, rank)) {
       end_attempt(decision, id, std::move(*end));
       return;
     }
   }
-  if (all_gone)
+  if (counts.gone == attempt.ranks.size())
     end_attempt(decision, id, {AttemptState::succeeded, 0, "all ranks exited with code 0", false});
 }
 

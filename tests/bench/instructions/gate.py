@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when a planning pass or a submit takes over a tenth more instructions than is on record.
+"""Fails when a planning pass, a submit, or the reports of a job on all nodes that runs and ends, take over a tenth
+more instructions than is on record.
 
 Instructions, counted by callgrind, do not depend on what else the machine does. They do on compiler
 and libraries, so the record says of which they are, and another compiler skips the gate (exit code
@@ -62,7 +63,7 @@ def main():
     is_planted = "--planted" in sys.argv
     measured = {
         what: count(program, what, planted=record[what] // 5 if is_planted else 0)
-        for what in ("pass", "submit")
+        for what in ("pass", "submit", "gang")
     }
     if "--update" in sys.argv:
         RECORD.write_text(json.dumps({"compiler": compiler, **measured}, indent=2) + "\n")

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <span>
 #include <string_view>
 
 #include "common/spec/check_job_spec.h"
@@ -50,8 +51,22 @@ extern "C" __attribute__((noinline)) void measured_submit(hai::Controller& contr
   waste();
 }
 
+// All ranks of a job say the same.
+extern "C" __attribute__((noinline)) void measured_gang(hai::Controller& controller,
+                                                        hai::Timeline& timeline,
+                                                        std::span<hai::AgentReport> reports) {
+  for (hai::AgentReport& report : reports) {
+    ++report.sequence;
+    controller.agent_report(hai::ConnectionId{report.ranks.front().key.rank + 1}, report);
+  }
+  timeline.run_until(timeline.now() + hai::Duration(100'000));
+  waste();
+}
+
 namespace hai::bench {
 namespace {
+
+constexpr int kWholeGangs = 2;
 
 void passes(WorldSize size) {
   PlanWorld world(size);
@@ -83,24 +98,63 @@ v1::SubmitJobRequest request_number(int number) {
   return request;
 }
 
-void submits(int nodes) {
-  Timeline timeline;
-  VirtualLoop loop(timeline);
-  MemDatabase database(loop);
-  MemStore store(loop, database, "one");
-  NoAgents agents;
-  Controller controller(loop, store, agents, nullptr, Knobs{},
-                        {.admin_user = "ann", .public_quota_nodes = Quota::kUnlimited}, "gate");
-  controller.start();
-  timeline.run_until(timeline.now() + 1s);
-  for (int node = 1; node <= nodes; ++node) {
-    controller.agent_connected(ConnectionId{node}, fmt::format("node-{}", node));
-    AgentReport report{.node = fmt::format("node-{}", node), .sequence = 1};
-    report.facts = NodeFacts{.name = report.node, .group = "training", .zone = "A", .leaf = "l"};
-    report.facts->gpus = 8;
-    controller.agent_report(ConnectionId{node}, report);
+struct Leader {
+  explicit Leader(int nodes) {
+    controller.start();
+    timeline.run_until(timeline.now() + 1s);
+    for (int node = 1; node <= nodes; ++node) {
+      controller.agent_connected(ConnectionId{node}, fmt::format("node-{}", node));
+      AgentReport report{.node = fmt::format("node-{}", node), .sequence = 1};
+      report.facts = NodeFacts{.name = report.node, .group = "training", .zone = "A", .leaf = "l"};
+      report.facts->gpus = 8;
+      controller.agent_report(ConnectionId{node}, report);
+    }
+    timeline.run_until(timeline.now() + 1s);
   }
-  timeline.run_until(timeline.now() + 1s);
+
+  Timeline timeline;
+  VirtualLoop loop{timeline};
+  MemDatabase database{loop};
+  MemStore store{loop, database, "one"};
+  NoAgents agents;
+  Controller controller{loop,    store,
+                        agents,  nullptr,
+                        Knobs{}, {.admin_user = "ann", .public_quota_nodes = Quota::kUnlimited},
+                        "gate"};
+};
+
+// Jobs on all nodes, whose ranks run and end well, one after the other.
+void gangs(int nodes) {
+  Leader leader(nodes);
+  for (int i = 1; i <= kWholeGangs; ++i) {
+    JobSpec spec = from_proto(request_number(i).spec()).value();
+    spec.node_count = nodes;
+    leader.controller.submit({.trusted_user = "ann"}, SubmitJob{spec, fmt::format("gang-{}", i)},
+                             [](const Result<CommandReply>&) {});
+    leader.timeline.run_until(leader.timeline.now() + 2s);
+    const Job& job = *leader.controller.state().find(JobId{i});
+    std::vector<AgentReport> reports;
+    for (int rank = 0; rank < nodes; ++rank) {
+      const NodeId node = job.attempt->ranks[static_cast<size_t>(rank)].place.node;
+      AgentReport report{.node = leader.controller.state().find(node)->facts.name,
+                         .sequence = 2 * i};
+      report.ranks.push_back({.key = {job.id, 1, rank}, .phase = RankPhase::running});
+      reports.push_back(std::move(report));
+    }
+    measured_gang(leader.controller, leader.timeline, reports);
+    for (AgentReport& report : reports) {
+      report.ranks.front().phase = RankPhase::exited;
+      report.ranks.front().cause = ExitCause::program;
+    }
+    measured_gang(leader.controller, leader.timeline, reports);
+    if (job.state != JobState::succeeded) std::abort();
+  }
+}
+
+void submits(int nodes) {
+  Leader leader(nodes);
+  Controller& controller = leader.controller;
+  Timeline& timeline = leader.timeline;
   for (int i = 0; i < 1'000 + kTimes; ++i) {
     const v1::SubmitJobRequest request = request_number(i);
     bool is_done = false;
@@ -127,9 +181,11 @@ int main(int argc, char** argv) {
     hai::bench::passes({.nodes = nodes, .queued = queued});
   } else if (what == "submit" && nodes > 0) {
     hai::bench::submits(nodes);
+  } else if (what == "gang" && nodes > 0) {
+    hai::bench::gangs(nodes);
   } else {
-    fmt::print(stderr, "usage: instructions_work pass|submit [NODES] [QUEUED]\n");
+    fmt::print(stderr, "usage: instructions_work pass|submit|gang [NODES] [QUEUED]\n");
     return 2;
   }
-  fmt::print("{}\n", kTimes);
+  fmt::print("{}\n", what == "gang" ? hai::bench::kWholeGangs : kTimes);
 }

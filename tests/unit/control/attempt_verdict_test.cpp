@@ -101,6 +101,33 @@ TEST(Verdict, ARankThatEndedWellWaitsForTheOthers) {
   EXPECT_EQ(c.job(id).exit_code, 0);
 }
 
+TEST(Verdict, ARankThatEndedWellIsTakenForLeavingOnceItsGangIsToLeaveBySignal) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId id = c.run(job("j").nodes(2).signal("SIGUSR1"), {"node-1", "node-2"});
+  FakeAgent one(c, "node-1");
+  FakeAgent two(c, "node-2");
+  one.report({exited({id, 1, 0}, C::program, 0)});
+  two.report({running({id, 1, 1})});
+  ASSERT_FALSE(c.attempt(id).end.has_value()) << "it is not to leave yet";
+  c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+  two.report({running({id, 1, 1})});
+  ASSERT_TRUE(c.attempt(id).end.has_value());
+  EXPECT_EQ(c.attempt(id).end->outcome, A::suspended);
+}
+
+TEST(Verdict, OfOneThatBreaksIsHeardAmongManyThatEndedWell) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  const JobId id = c.run(job("j").nodes(4), {"node-1", "node-2", "node-3", "node-4"});
+  FakeAgent(c, "node-1").report({exited({id, 1, 0}, C::program, 0)});
+  FakeAgent(c, "node-3").report({exited({id, 1, 2}, C::program, 0)});
+  FakeAgent(c, "node-2").report({exited({id, 1, 1}, C::program, 7)});
+  ASSERT_TRUE(c.attempt(id).end.has_value());
+  EXPECT_EQ(c.attempt(id).end->outcome, A::failed);
+  EXPECT_EQ(c.attempt(id).end->exit_code, 7);
+  FakeAgent(c, "node-4").report({exited({id, 1, 3}, C::killed, 137)});
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+}
+
 TEST(Verdict, ARankThatLeftAfterItsSignalDoesNotCostTheOthersTheirGrace) {
   Cluster c = cluster(nodes(2, gpus(8)));
   const JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
