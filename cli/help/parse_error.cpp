@@ -64,10 +64,42 @@ std::string_view done_by(const CLI::App& parent, const std::string& word) {
        "NEW` there with its /etc/hai/agent.yaml moved away"},
       {"hai user rename",
        "history and Unix accounts go by the name: `hai user add NEW`, and `hai "
-       "user remove OLD` once his jobs have ended"}};
+       "user remove OLD` once his jobs have ended"},
+      {"hai label", "`hai node set NODE --labels a,b`"},
+      {"hai version", "`hai --version` says it"}};
   const std::string path = path_of(parent) + " " + word;
   for (const Elsewhere& each : kElsewhere) {
     if (each.verb == path) return each.instead;
+  }
+  return "";
+}
+
+// What others call a verb: nearer in meaning than the one that is spelled most alike ("show" is not
+// "stop", and "uncordon" not "cordon"). "" if it is not known.
+std::string_view called_elsewhere(const std::string& word) {
+  struct Verb {
+    std::string_view name;
+    std::string_view others;  // with blanks around each
+  };
+  static constexpr Verb kVerbs[] = {
+      {"stop", " cancel delete del kill rm scancel terminate "},
+      {"list", " history jobs ls ps squeue "},
+      {"status", " get info show "},
+      {"nodes", " sinfo "},
+      {"run", " apply create sbatch start submit "},
+      {"exec", " srun "},
+      {"logs", " attach log tail "},
+      {"suspend", " pause "},
+      {"resume", " continue unpause "},
+      {"requeue", " restart "},
+      {"rerun", " resubmit retry "},
+      {"edit", " scontrol update "},
+      {"cordon", " taint "},
+      {"drain", " evict "},
+      {"undrain", " uncordon unfence untaint "},
+  };
+  for (const Verb& verb : kVerbs) {
+    if (verb.others.find(" " + word + " ") != std::string_view::npos) return verb.name;
   }
   return "";
 }
@@ -190,15 +222,16 @@ std::string instead_of_hai_verb(const std::string& word) {
 }
 
 std::string unknown_verb(const CLI::App& parent, const std::string& word) {
-  if (parent.get_parent() == nullptr) {
+  const bool is_first = parent.get_parent() == nullptr;
+  if (is_first) {
     if (const std::string instead = instead_of_hai_verb(word); !instead.empty()) return instead;
   }
   std::vector<std::string> names;
   for (const CLI::App* verb : verbs_of(parent)) names.push_back(verb->get_name());
-  const std::string near = nearest(word, names);
-  const std::string what = parent.get_parent() == nullptr
-                               ? fmt::format("unknown verb '{}'", word)
-                               : fmt::format("{} has no verb '{}'", path_of(parent), word);
+  const std::string_view known = is_first ? called_elsewhere(word) : "";
+  const std::string near = known.empty() ? nearest(word, names) : std::string(known);
+  const std::string what = is_first ? fmt::format("unknown verb '{}'", word)
+                                    : fmt::format("{} has no verb '{}'", path_of(parent), word);
   const std::string_view instead = done_by(parent, word);
   if (!instead.empty()) return fmt::format("{}: {}", what, instead);
   return near.empty() ? what + see_help(parent) : fmt::format("{}: did you mean {}?", what, near);

@@ -97,6 +97,13 @@ TEST_F(Help, ErrorsNameTheWordAndWhatWasMeant) {
   EXPECT_EQ(error_of({"list", "-y"}), "hai list has no option '-y'; see hai list --help");
   EXPECT_EQ(error_of({"list", "x"}), "hai list has no place for 'x'; see hai list --help");
   EXPECT_EQ(error_of({"incidents", "shw"}), "hai incidents has no verb 'shw': did you mean show?");
+  // By its meaning, not by its spelling: "uncordon" is one letter pair from its opposite, and who
+  // wants to see a job must not be told to stop it.
+  EXPECT_EQ(error_of({"uncordon", "n"}), "unknown verb 'uncordon': did you mean undrain?");
+  EXPECT_EQ(error_of({"show", "1"}), "unknown verb 'show': did you mean status?");
+  EXPECT_EQ(error_of({"rm", "1"}), "unknown verb 'rm': did you mean stop?");
+  EXPECT_EQ(error_of({"scancel", "1"}), "unknown verb 'scancel': did you mean stop?");
+  EXPECT_EQ(error_of({"quota", "show"}), "hai quota has no verb 'show'; see hai quota --help");
   // What others call so has another name here, which is told instead of a guess.
   EXPECT_EQ(
       error_of({"backup"}),
