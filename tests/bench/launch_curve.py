@@ -9,6 +9,7 @@ usage: launch_curve.py [--insecure] [NODES...]    (500 1250 2500 5000)
 import json
 import os
 import pathlib
+import select
 import statistics
 import subprocess
 import sys
@@ -26,10 +27,12 @@ class Fleet:
         self.hai("dev", "up", "--data", home / "data", "--fleet", nodes, "--rank-seconds", 0, "--grpc-port", 0,
                  "--http-port", 0, *options)
 
+    def call(self, *words):
+        return {"args": [f"{os.environ['HAI_BIN']}/hai", *map(str, words)], "env": {**os.environ, "HOME": str(self.home)}}
+
     def hai(self, *words):
         done = subprocess.run(
-            [f"{os.environ['HAI_BIN']}/hai", *map(str, words)],
-            env={**os.environ, "HOME": str(self.home)},
+            **self.call(*words),
             capture_output=True,
             text=True,
             check=False,
@@ -44,6 +47,16 @@ class Fleet:
             if time.monotonic() > end:
                 raise SystemExit(f"not within 120 s: {what}")
             time.sleep(0.02)
+
+    def wait_for_event(self, kind, job):
+        """By the stream of events: to ask for the job again and again would cost what is measured, a row for
+        each of its ranks."""
+        watch = self.call("events", job, "-w", "--kind", kind, "-o", "jsonl")
+        with subprocess.Popen(**watch, stdout=subprocess.PIPE, text=True) as process:
+            ready, _, _ = select.select([process.stdout], [], [], 120)
+            process.kill()
+        if not ready:
+            raise SystemExit(f"not within 120 s: {kind} of job {job}")
 
     def state(self, job):
         return json.loads(self.hai("status", job, "-o", "json"))["state"]
@@ -71,7 +84,7 @@ class Fleet:
         before = self.cpu()
         began = time.monotonic()
         job = json.loads(self.hai("exec", "sleep", "1000", "--", "-n", self.nodes, "-o", "json"))["id"]
-        self.wait("all ranks run", lambda: self.state(job) == "running")
+        self.wait_for_event("attempt_running", job)
         seconds = time.monotonic() - began
         used = {program: after - before[program] for program, after in self.cpu().items()}
         self.hai("stop", job)
