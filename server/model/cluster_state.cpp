@@ -421,11 +421,15 @@ void ClusterState::unhold(const Job& job) {
 void ClusterState::add_usage(const Job& job, int sign) {
   int64_t units = 0;
   for (const Rank& rank : job.attempt->holding_ranks()) {
-    units += rank_units(*job.attempt, rank, derived_node(rank.place.node).facts.gpus);
+    units += rank_units(*job.attempt, rank, find(rank.place.node)->facts.gpus);
   }
+  add_units(job, sign * units);
+}
+
+void ClusterState::add_units(const Job& job, int64_t units) {
   QuotaKey key{job.user, job.spec->group, job.attempt->priority};
   int64_t& used = usage_[key];
-  used += sign * units;
+  used += units;
   if (used == 0) usage_.erase(key);
 }
 

@@ -79,8 +79,8 @@ struct Changes {
   bool everything = false;  // people, quotas, a new leader, or too much to list
 };
 
-// Of the ranks of a live attempt. What is asked at each report of each rank must not look at all of
-// them: a job on n nodes would cost n².
+// Of the ranks of a live attempt: what is asked at each report of each rank would cost a job on n
+// nodes n² if it looked at all of them.
 struct RankCounts {
   size_t pending = 0;
   size_t gone = 0;  // see is_gone()
@@ -270,6 +270,7 @@ class ClusterState {
   void hold(const Job& job);
   void unhold(const Job& job);
   void add_usage(const Job& job, int sign);
+  void add_units(const Job& job, int64_t units);
   void note_usage(const Job& owner, int64_t gpu_seconds, int64_t user_gpu_seconds, UnixTime now);
   // Of a job that has started or ended: what waits for it.
   void settle_dependents(const Job& other, UnixTime now);

@@ -294,10 +294,8 @@ void ClusterState::on(const RankEnded& event, const Event& meta) {
   counts.add_gone(event.cause, event.exit_code);
   if (event.state == RankState::released) {
     Job& owner = job(event.job);
-    add_usage(owner, -1);
+    add_units(owner, -rank_units(*owner.attempt, rank, find(rank.place.node)->facts.gpus));
     vacate(owner, rank);
-    rank.state = event.state;  // else it would be counted below
-    add_usage(owner, +1);
     owner.gpu_seconds += event.gpu_seconds;
     note_usage(owner, event.gpu_seconds, event.user_gpu_seconds, meta.time);
   }

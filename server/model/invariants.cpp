@@ -123,7 +123,7 @@ void check_jobs(const ClusterState& state, Violations& out) {
     if (job.is_array() && !job.is_terminal()) check_array(state, job, out);
     if (!job.has_live_attempt()) continue;
     check_attempt(state, job, out);
-    if (state.rank_counts(id) != count_ranks(*job.attempt)) {
+    if (state.live().contains(id) && state.rank_counts(id) != count_ranks(*job.attempt)) {
       out.push_back(fmt::format("job {}: its ranks are counted wrong", id.value));
     }
     for (const Rank& rank : job.attempt->holding_ranks()) {

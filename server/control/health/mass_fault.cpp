@@ -13,6 +13,7 @@ namespace hai {
 namespace {
 
 constexpr Duration kSameTime = 1min;
+const std::string kWholeCluster = "the cluster";
 
 bool is_programs(const CheckResult& fault) { return fault.tier < HealthTier::validate; }
 
@@ -21,10 +22,13 @@ bool are_alike(const CheckResult& a, const CheckResult& b) {
   return a.name == b.name && is_programs(a) == is_programs(b);
 }
 
-// Who has the same fault as `fault`, and since about when it has it.
-std::vector<NodeId> sharers(const Decision& decision, const CheckResult& fault, UnixTime since) {
+// Who has the same fault as `fault`, and since about when it has it; no more than `at_most` of
+// them.
+std::vector<NodeId> sharers(const Decision& decision, const CheckResult& fault, UnixTime since,
+                            size_t at_most) {
   std::vector<NodeId> nodes;
   for (const auto& [id, node] : decision.state().nodes()) {
+    if (nodes.size() == at_most) break;
     const bool shares = std::ranges::any_of(node.health.checks, [&](const NodeCheck& check) {
       const Duration apart = check.since > since ? check.since - since : since - check.since;
       return are_alike(check.result, fault) && check.result.verdict == CheckVerdict::fail &&
@@ -77,7 +81,7 @@ void judge_rest_anew(Decision& decision, const Incident& incident) {
     for (const NodeCheck& check : decision.state().find(id)->health.checks) {
       if (check.done != FaultAnswer::hold || !incident.subject.starts_with(check.result.name + '@'))
         continue;
-      if (sharers(decision, check.result, check.since).size() >= limit) return;
+      if (sharers(decision, check.result, check.since, limit).size() == limit) return;
       rest.emplace_back(id, check.result);
       held.insert(id);
     }
@@ -90,13 +94,43 @@ void judge_rest_anew(Decision& decision, const Incident& incident) {
   }
 }
 
+// Whether an incident here counts this node among those that have the fault: then nobody need be
+// looked for again. Were all looked for by each of them, a fault of a whole cluster would cost
+// nodes².
+bool is_counted(const ClusterState& state, const std::string& where, NodeId id,
+                const CheckResult& fault, UnixTime since) {
+  const Incident* incident = find_incident(state, fault.name + '@' + where);
+  if (incident == nullptr || since > incident->opened_at) return false;
+  const auto is_held_alike = [&](NodeId other) {
+    return std::ranges::any_of(state.find(other)->health.checks, [&](const NodeCheck& check) {
+      return check.done == FaultAnswer::hold && are_alike(check.result, fault);
+    });
+  };
+  return std::ranges::find(incident->nodes, id) != incident->nodes.end() &&
+         std::ranges::any_of(incident->nodes, is_held_alike);
+}
+
+void hold(Decision& decision, NodeId id, const CheckResult& fault) {
+  decision.emit(NodeCheckHandled{id, fault.name, fault.subject, FaultAnswer::hold});
+  if (decision.state().find(id)->scheduling == Scheduling::open) {
+    decision.emit(
+        NodeSchedulingChanged{id, Scheduling::cordoned, describe(fault), std::string(kByHealth)});
+  }
+}
+
 }  // namespace
 
 bool hold_for_mass_fault(Decision& decision, NodeId id, const CheckResult& fault) {
   const ClusterState& state = decision.state();
   const Node& node = *state.find(id);
   const UnixTime since = node.health.find(fault.name, fault.subject)->since;
-  std::vector<NodeId> all = sharers(decision, fault, since);
+  const std::string leaf = "leaf " + leaf_of(node);
+  if (is_counted(state, leaf, id, fault, since) ||
+      is_counted(state, kWholeCluster, id, fault, since)) {
+    hold(decision, id, fault);
+    return true;
+  }
+  std::vector<NodeId> all = sharers(decision, fault, since, SIZE_MAX);
   std::vector<NodeId> of_leaf;
   std::ranges::copy_if(all, std::back_inserter(of_leaf),
                        [&](NodeId other) { return leaf_of(*state.find(other)) == leaf_of(node); });
@@ -104,17 +138,13 @@ bool hold_for_mass_fault(Decision& decision, NodeId id, const CheckResult& fault
   const auto limit = static_cast<size_t>(knobs.mass_fault_nodes);
   const size_t share = state.present_nodes() * static_cast<size_t>(knobs.mass_loss_permille) / 1000;
   if (of_leaf.size() >= limit) {
-    note(decision, "leaf " + leaf_of(node), fault, std::move(of_leaf));
+    note(decision, leaf, fault, std::move(of_leaf));
   } else if (all.size() >= std::max(limit, share)) {
-    note(decision, "the cluster", fault, std::move(all));
+    note(decision, kWholeCluster, fault, std::move(all));
   } else {
     return false;
   }
-  decision.emit(NodeCheckHandled{id, fault.name, fault.subject, FaultAnswer::hold});
-  if (node.scheduling == Scheduling::open) {
-    decision.emit(
-        NodeSchedulingChanged{id, Scheduling::cordoned, describe(fault), std::string(kByHealth)});
-  }
+  hold(decision, id, fault);
   return true;
 }
 

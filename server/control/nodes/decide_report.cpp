@@ -113,15 +113,13 @@ bool ended_unseen(const Attempt& attempt, const RankStatus& status) {
 
 // It has done its part, others have not, and its job wants no place kept that is not used. All
 // places of an attempt that ends come back together.
-bool gives_place_back(const Job& job, const RankStatus& status) {
+bool gives_place_back(const Job& job, const RankStatus& status, const RankCounts& counts) {
   const Attempt& attempt = *job.attempt;
   const bool is_leaving =
       attempt.state == AttemptState::suspending && job.spec->suspend.has_signal();
   const bool is_done =
       status.cause == ExitCause::program && status.exit_code == 0 && !is_leaving && !attempt.end;
-  if (!job.spec->releases_early || !is_done) return false;
-  const auto runs = [](const Rank& rank) { return !is_gone(rank.state); };
-  return std::ranges::count_if(attempt.ranks, runs) > 1;
+  return job.spec->releases_early && is_done && attempt.ranks.size() - counts.gone > 1;
 }
 
 // Its group is judged as a whole.
@@ -159,7 +157,7 @@ void take_status(Decision& decision, Session& session, const RankStatus& status)
     }
     RankEnded ended{key.job,      key.attempt,      key.rank,       RankState::exited,
                     status.cause, status.exit_code, status.message, status.usage};
-    if (gives_place_back(job, status)) {
+    if (gives_place_back(job, status, decision.state().rank_counts(key.job))) {
       const AttemptUsage usage = rank_usage(decision, job, *rank);
       ended.state = RankState::released;
       ended.gpu_seconds = usage.had;

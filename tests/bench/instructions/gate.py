@@ -62,8 +62,8 @@ def main():
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     is_planted = "--planted" in sys.argv
     measured = {
-        what: count(program, what, planted=record[what] // 5 if is_planted else 0)
-        for what in ("pass", "submit", "gang")
+        what: count(program, what, *size, planted=record[what] // 5 if is_planted else 0)
+        for what, size in (("pass", ()), ("submit", ()), ("gang", (1_000,)))
     }
     if "--update" in sys.argv:
         RECORD.write_text(json.dumps({"compiler": compiler, **measured}, indent=2) + "\n")

@@ -51,15 +51,25 @@ extern "C" __attribute__((noinline)) void measured_submit(hai::Controller& contr
   waste();
 }
 
-// All ranks of a job say the same.
-extern "C" __attribute__((noinline)) void measured_gang(hai::Controller& controller,
-                                                        hai::Timeline& timeline,
-                                                        std::span<hai::AgentReport> reports) {
+static void say_all(hai::Controller& controller, hai::Timeline& timeline,
+                    std::span<hai::AgentReport> reports) {
   for (hai::AgentReport& report : reports) {
     ++report.sequence;
     controller.agent_report(hai::ConnectionId{report.ranks.front().key.rank + 1}, report);
   }
   timeline.run_until(timeline.now() + hai::Duration(100'000));
+}
+
+// All ranks of a job run, and end well.
+extern "C" __attribute__((noinline)) void measured_gang(hai::Controller& controller,
+                                                        hai::Timeline& timeline,
+                                                        std::span<hai::AgentReport> reports) {
+  say_all(controller, timeline, reports);
+  for (hai::AgentReport& report : reports) {
+    report.ranks.front().phase = hai::RankPhase::exited;
+    report.ranks.front().cause = hai::ExitCause::program;
+  }
+  say_all(controller, timeline, reports);
   waste();
 }
 
@@ -140,11 +150,6 @@ void gangs(int nodes) {
                          .sequence = 2 * i};
       report.ranks.push_back({.key = {job.id, 1, rank}, .phase = RankPhase::running});
       reports.push_back(std::move(report));
-    }
-    measured_gang(leader.controller, leader.timeline, reports);
-    for (AgentReport& report : reports) {
-      report.ranks.front().phase = RankPhase::exited;
-      report.ranks.front().cause = ExitCause::program;
     }
     measured_gang(leader.controller, leader.timeline, reports);
     if (job.state != JobState::succeeded) std::abort();

@@ -176,6 +176,36 @@ TEST(MassFault, WhoIsLeftWhenTheOthersAreWellHasAFaultOfItsOwn) {
   EXPECT_THAT(w.incidents(kNodeFault), ElementsAre("node/node-3", "node/node-4"));
 }
 
+TEST(MassFault, WhatOneOfThemGetsAgainLaterIsItsOwn) {
+  HealthWorld w(cluster(nodes(4, gpus(8))));
+  for (const std::string name : {"node-1", "node-2", "node-3", "node-4"}) {
+    w.report(name, {failing("ib_link", T::evict, "mlx5_0/1")});
+  }
+  w.advance(w.c.knobs.fault_patience + 1s);
+  ASSERT_THAT(w.incidents(kMassFault), SizeIs(1));
+  w.report("node-1", {});
+  w.advance(5min);
+  ASSERT_EQ(w.node("node-1").scheduling, Scheduling::open);
+  w.report("node-1", {failing("ib_link", T::evict, "mlx5_0/1")});
+  w.advance(w.c.knobs.fault_patience + 1s);
+  EXPECT_THAT(w.marks("node-1"), ElementsAre("flash_cut ib_link", "evict ib_link"));
+  EXPECT_THAT(w.marks("node-2"), IsEmpty()) << "the others are still held";
+}
+
+// Were all others looked for by each of them, this would take seconds, in which a server decides
+// nothing.
+TEST(MassFault, OfThousandsOfNodesIsOneIncidentInOneTick) {
+  HealthWorld w(cluster(nodes(3'000, gpus(8))));
+  for (int i = 1; i <= 3'000; ++i) {
+    w.report(fmt::format("node-{}", i), {failing("ib_link", T::evict, "mlx5_0/1")});
+  }
+  w.advance(w.c.knobs.fault_patience + 1s);
+  EXPECT_THAT(w.incidents(kMassFault), SizeIs(1));
+  for (int i : {1, 2, 1'500, 3'000}) {
+    EXPECT_EQ(w.node(fmt::format("node-{}", i)).scheduling, Scheduling::cordoned) << i;
+  }
+}
+
 TEST(MassFault, TwoOfALeafAreTheNodesOwn) {
   HealthWorld w(cluster(nodes(6, gpus(8))));
   for (const std::string name : {"node-1", "node-2"}) {
