@@ -43,6 +43,9 @@ Result<pid_t> spawn(const std::vector<std::string>& words, int output) {
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  // What of ours was not opened to be closed, as the connections to the shims of all ranks here:
+  // the helper starts programs that a rank's user may take over.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   ::posix_spawnattr_init(&attributes);
   // In a session of its own, with no signal blocked or ignored.
   sigset_t none, all;

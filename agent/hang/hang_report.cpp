@@ -34,7 +34,8 @@ class ReportMaker {
     list();
     add_devices();
     sort_by_worth();
-    const StackTools tools = find_stack_tools(options_.tool_path);
+    StackTools tools = find_stack_tools(options_.tool_path);
+    tools.cgroups = options_.cgroups;
     if (tools.gdb.empty()) report_.text += "(no gdb on this node: no native stacks)\n";
     const size_t count = std::min(processes_.size(), kProcessesMax);
     for (size_t i = 0; i < count; ++i) {

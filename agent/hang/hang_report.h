@@ -14,6 +14,7 @@ namespace hai {
 
 struct HangReportOptions {
   std::vector<pid_t> pids;
+  std::vector<std::string> cgroups;  // of the rank
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
   std::string nvml_library = "libnvidia-ml.so.1";

@@ -74,6 +74,7 @@ int main(int argc, char** argv) {
     report.tool_path = path == nullptr ? "" : path;
   }
   gather(options, report.pids);
+  report.cgroups = options.cgroups;
   const hai::HangReport made = hai::make_hang_report(report);
   fmt::print("{}\n{}", made.summary, made.text);
   return 0;

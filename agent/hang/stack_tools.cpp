@@ -7,10 +7,14 @@
 #include <sstream>
 
 #include "agent/health/file_values.h"
+#include "agent/os/launch_file.h"
+#include "agent/shim/rank_user.h"
 
 namespace hai {
 
 namespace {
+
+constexpr int kNotConfined = 126;
 
 std::string find_program(const std::string& path, const std::string& name) {
   std::istringstream folders(path);
@@ -21,10 +25,21 @@ std::string find_program(const std::string& path, const std::string& name) {
   return {};
 }
 
-// As the user of the process if we are root; else as ourselves, and the kernel decides.
-std::optional<UserId> user_for(const ProcessBrief& process) {
-  if (::geteuid() != 0) return std::nullopt;
-  return process.user;
+// As the user of the process if we are root, and as one more program of its rank: he may take over
+// what looks into his processes. Else as ourselves, and the kernel decides.
+ChildOutput run_for(const ProcessBrief& process, const std::vector<std::string>& words,
+                    const StackTools& tools, const ChildLimits& limits) {
+  if (::geteuid() != 0 || process.user.uid == 0) return run_command(words, std::nullopt, limits);
+  const Result<CallFilter> calls = CallFilter::make({});
+  const RankUser user{process.user.uid, process.user.gid, {}, tools.cgroups};
+  return run_in_child(
+      [&](int) {
+        ::clearenv();
+        ::setenv("PATH", kDefaultPath, 1);
+        if (!calls.is_ok() || !become_rank_user(user, calls.value())) ::_exit(kNotConfined);
+        execute(words);
+      },
+      limits);
 }
 
 // A tool that was killed while it looked may leave the process stopped. One that was stopped before
@@ -35,9 +50,9 @@ void let_go_on(const ProcessBrief& process) {
   if (now && now->state == 'T' && !was_stopped) ::kill(process.pid, SIGCONT);
 }
 
-Stack run_tool(std::string tool, const std::vector<std::string>& words, const ProcessBrief& process,
-               const ChildLimits& limits) {
-  const ChildOutput output = run_command(words, user_for(process), limits);
+Stack run_tool(std::string tool, const std::vector<std::string>& words, const StackTools& tools,
+               const ProcessBrief& process, const ChildLimits& limits) {
+  const ChildOutput output = run_for(process, words, tools, limits);
   let_go_on(process);
   Stack stack{.tool = std::move(tool), .text = output.text};
   if (!stack.text.empty() && stack.text.back() != '\n') stack.text += '\n';
@@ -87,7 +102,7 @@ std::optional<Stack> python_stack(const StackTools& tools, const ProcessBrief& p
                                   const ChildLimits& limits) {
   if (tools.py_spy.empty() || !process.is_python) return std::nullopt;
   Stack stack = run_tool("py-spy", {tools.py_spy, "dump", "--pid", std::to_string(process.pid)},
-                         process, limits);
+                         tools, process, limits);
   stack.top_frame = top_python_frame(stack.text);
   return stack;
 }
@@ -105,7 +120,7 @@ std::optional<Stack> native_stack(const StackTools& tools, const ProcessBrief& p
                 "set debuginfod enabled off", "-iex", "set sysroot /proc/" + pid + "/root", "-ex",
                 "set print frame-arguments none", "-ex", "thread apply all -ascending backtrace 48",
                 "-p", pid},
-               process, limits);
+               tools, process, limits);
   stack.top_frame = top_native_frame(stack.text);
   return stack;
 }

@@ -2,10 +2,12 @@
 // Stacks of a running process by the tools that the node has: py-spy for Python, gdb for native
 // code. Both stop the process while they look, so both have a deadline, and a process that one of
 // them left stopped is told to go on. They run as the user of the process, never as root: what they
-// parse is his.
+// parse is his. And he may take them over, so they may do no more than the rank's own programs
+// (agent/shim/rank_user.h).
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/hang/proc_stacks.h"
 #include "common/machine/bounded_child.h"
@@ -15,6 +17,7 @@ namespace hai {
 struct StackTools {
   std::string py_spy;  // "" = not there
   std::string gdb;
+  std::vector<std::string> cgroups;  // of the rank: the tools run in them
 };
 StackTools find_stack_tools(const std::string& path);  // folders as in $PATH
 

@@ -20,7 +20,7 @@
 #include "agent/os/cgroup.h"
 #include "agent/os/launch_file.h"
 #include "agent/shim/call_filter.h"
-#include "agent/shim/privileges.h"
+#include "agent/shim/rank_user.h"
 #include "common/boot_clock.h"
 #include "common/bytes.h"
 #include "common/count_of.h"
@@ -58,35 +58,14 @@ ChildOutput run_as_site(const std::vector<std::string>& words, const ImageSettin
       limits, goes_on);
 }
 
-// Apart from what the machine's processes and users pass each other. /tmp stays: images may lie
-// there.
-bool hide_processes() {
-  return ::unshare(CLONE_NEWNS) == 0 &&
-         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0 &&
-         (::access("/run/user", F_OK) != 0 ||
-          ::mount("tmpfs", "/run/user", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0) &&
-         ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV, "hidepid=invisible") == 0;
-}
-
-// As a program of the rank, since another rank of the user's may take it over: in its control
-// groups, without privileges, under its filter of system calls; with nothing of the site's.
-bool become_reader(const ImageReader& reader, const CallFilter& calls) {
-  if (::geteuid() != 0) return true;
-  return move_into_cgroups(::getpid(), reader.cgroups).is_ok() && hide_processes() &&
-         empty_bounding_set() && ::setgroups(reader.groups.size(), reader.groups.data()) == 0 &&
-         ::setresgid(reader.gid, reader.gid, reader.gid) == 0 &&
-         ::setresuid(reader.uid, reader.uid, reader.uid) == 0 && drop_capabilities() &&
-         forbid_new_privileges() && calls.apply();
-}
-
-ChildOutput run_as_user(const std::vector<std::string>& words, const ImageReader& reader,
+// As a program of the rank, with nothing of the site's.
+ChildOutput run_as_user(const std::vector<std::string>& words, const RankUser& reader,
                         const ChildLimits& limits, const std::function<bool()>& goes_on) {
   const Result<CallFilter> calls = CallFilter::make({});
   return run_in_child(
       [&](int) {
         set_environment({});
-        if (!calls.is_ok() || !become_reader(reader, calls.value())) ::_exit(kNoProgram - 1);
+        if (!calls.is_ok() || !become_rank_user(reader, calls.value())) ::_exit(kNoProgram - 1);
         execute(words);
       },
       limits, goes_on);
@@ -149,7 +128,7 @@ ImageFile failed(const Status& status) {
 class Pull {
  public:
   Pull(const ImageStore& store, const ImageName& image, const ImageSettings& settings,
-       const ImageReader& reader, const std::function<void(const std::string&)>& say)
+       const RankUser& reader, const std::function<void(const std::string&)>& say)
       : store_(store), image_(image), settings_(settings), reader_(reader), say_(say) {}
 
   // As long as this object lives nobody removes the image.
@@ -305,7 +284,7 @@ class Pull {
   const ImageStore& store_;
   const ImageName& image_;
   const ImageSettings& settings_;
-  const ImageReader& reader_;
+  const RankUser& reader_;
   const std::function<void(const std::string&)>& say_;
   int64_t free_at_first_ = 0;
   std::string digest_;
@@ -317,8 +296,8 @@ class Pull {
 
 }  // namespace
 
-ImageFile get_image(const std::string& name, const ImageSettings& settings,
-                    const ImageReader& reader, const std::function<void(const std::string&)>& say) {
+ImageFile get_image(const std::string& name, const ImageSettings& settings, const RankUser& reader,
+                    const std::function<void(const std::string&)>& say) {
   const Result<ImageName> image = parse_image(name);
   if (!image.is_ok()) return failed(not_found("image {}", image.status().message()));
   if (image.value().kind == ImageName::Kind::root_folder) {

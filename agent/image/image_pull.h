@@ -10,20 +10,14 @@
 #include <vector>
 
 #include "agent/os/image_file.h"
+#include "agent/shim/rank_user.h"
 #include "common/image.h"
 
 namespace hai {
 
-// Whose job it is: with his rights are read the images that he named by a path.
-struct ImageReader {
-  uid_t uid = 0;
-  gid_t gid = 0;
-  std::vector<gid_t> groups;
-  std::vector<std::string> cgroups;  // of his rank: what reads for him is in them
-};
-
-// Says what is being done, a line each, when it takes long. Its errors are in the file.
-ImageFile get_image(const std::string& name, const ImageSettings& settings,
-                    const ImageReader& reader, const std::function<void(const std::string&)>& say);
+// `reader`: whose job it is; with his rights are read the images that he named by a path. Says what
+// is being done, a line each, when it takes long. Its errors are in the file.
+ImageFile get_image(const std::string& name, const ImageSettings& settings, const RankUser& reader,
+                    const std::function<void(const std::string&)>& say);
 
 }  // namespace hai

@@ -38,7 +38,7 @@ void say(const std::string& line) {
 }
 
 // "1000:1000:1000,27"
-bool read_user(std::string_view text, ImageReader& out) {
+bool read_user(std::string_view text, RankUser& out) {
   std::vector<unsigned> numbers;
   while (!text.empty()) {
     unsigned number = 0;
@@ -56,7 +56,7 @@ bool read_user(std::string_view text, ImageReader& out) {
 }
 
 // What its GPUs need first: a node that cannot give it must not fetch an image for it.
-ImageFile find_all(const LaunchFile& launch, const ImageReader& reader) {
+ImageFile find_all(const LaunchFile& launch, const RankUser& reader) {
   Result<ImageDevices> devices = find_devices(launch.images, launch.gpus, say);
   if (!devices.is_ok()) {
     return {.folder = {},
@@ -72,7 +72,7 @@ ImageFile find_all(const LaunchFile& launch, const ImageReader& reader) {
 }
 
 int ensure(const RankDirectory& directory, const std::string& user) {
-  ImageReader reader;
+  RankUser reader;
   if (!read_user(user, reader)) return kUsage;
   const Result<std::string> text = read_file(directory.launch_file(), kLaunchFileBytesMax);
   if (!text.is_ok()) return fail(text.status());

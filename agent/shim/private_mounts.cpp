@@ -19,7 +19,6 @@ namespace hai {
 namespace {
 
 constexpr const char* kOwnNamespace = "/proc/self/ns/mnt";
-constexpr const char* kUserServices = "/run/user";
 
 Result<std::vector<MountTree>> detach_kept(const std::vector<std::string>& paths,
                                            const UserIdentity& user) {
@@ -69,10 +68,7 @@ Status mount_over_machine(const PrivateMountPlan& plan, const std::vector<MountT
   if (::mount(plan.temp_dir.c_str(), "/tmp", nullptr, MS_BIND, nullptr) != 0 ||
       ::mount(nullptr, "/tmp", nullptr, as_its_disk, nullptr) != 0)
     return mounts_failed("/tmp");
-  // Else the user's own systemd, if he has one here, starts programs outside the rank for him.
-  if (::access(kUserServices, F_OK) == 0 &&
-      ::mount("tmpfs", kUserServices, "tmpfs", kPlain, "mode=755") != 0)
-    return mounts_failed(kUserServices);
+  if (!hide_services()) return mounts_failed("the services' sockets");
   for (const MountTree& folder : kept) {
     make_place(folder);
     RETURN_IF_ERROR(attach_mount(folder));
@@ -94,6 +90,17 @@ Status mount_all(const PrivateMountPlan& plan, const std::vector<MountTree>& kep
 }
 
 }  // namespace
+
+// The user's own systemd, if he has one here, would start programs for him outside the rank; and by
+// the system's bus he could have one started that outlives the job (logind's "linger").
+bool hide_services() {
+  for (const char* const folder : {"/run/user", "/run/dbus"}) {
+    if (::access(folder, F_OK) == 0 &&
+        ::mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") != 0)
+      return false;
+  }
+  return true;
+}
 
 Result<PrivateMounts> PrivateMounts::make(const PrivateMountPlan& plan, const UserIdentity& user) {
   std::vector<MountTree> kept;

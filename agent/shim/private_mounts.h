@@ -25,6 +25,10 @@ struct PrivateMountPlan {
   std::optional<ImageRootPlan> image;
 };
 
+// In a new namespace of mounts, still as root: nobody reaches what starts programs for him.
+// Allocates nothing. False, with errno, if the kernel refuses.
+bool hide_services();
+
 class PrivateMounts {
  public:
   // Folders to keep are opened as `user`: a mount would let him pass by what he may not enter.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -116,6 +117,8 @@ ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(ends[1], STDOUT_FILENO);
     ::dup2(ends[1], STDERR_FILENO);
+    // A program that the work becomes has nothing of ours that is open.
+    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     work(STDOUT_FILENO);
     ::_exit(0);
   }

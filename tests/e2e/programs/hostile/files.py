@@ -136,14 +136,31 @@ def hidden(path):
     return open_and_read(path)
 
 
+def marker_in(targets, folder):
+    if folder not in targets["markers"]:
+        raise Absent("nobody could put a file there")
+    return targets["markers"][folder]
+
+
 @attempt("a file in the machine's /tmp", needs="mounts")
 def machines_tmp(targets):
-    return hidden(targets["marker_tmp"])
+    return hidden(targets["markers"]["/tmp"])
 
 
 @attempt("a file in the machine's /dev/shm", needs="mounts")
 def machines_memory(targets):
-    return hidden(targets["marker_shm"])
+    return hidden(targets["markers"]["/dev/shm"])
+
+
+@attempt("the users' own services", needs="mounts")
+def services_of_users(targets):
+    return hidden(marker_in(targets, "/run/user"))
+
+
+@attempt("the system's bus", needs="mounts")
+def bus_of_system(targets):
+    """Over it logind starts the user's own systemd, and with it what he likes, for as long as he likes."""
+    return hidden(marker_in(targets, "/run/dbus"))
 
 
 @attempt("the limits of its cgroup", needs="root")

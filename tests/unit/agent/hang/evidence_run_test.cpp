@@ -1,6 +1,7 @@
 #include "agent/hang/evidence_run.h"
 #include "agent/os/process_table.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@ namespace {
 using test::StuckProcess;
 using test::ToolFolder;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 MonoTime at(Duration since_start) { return MonoTime(since_start); }
@@ -48,6 +50,22 @@ TEST(EvidenceRun, LooksAtAllBelowTheShim) {
     EXPECT_THAT(evidence->text, HasSubstr("wait_for_a_rank_that_never_comes"));
   }
   EXPECT_EQ(run.value().poll(at(0s)), std::nullopt) << "only once";
+}
+
+// The agent's connections to the shims of all ranks are not closed by exec.
+TEST(EvidenceRun, GivesTheHelperNothingThatIsOpen) {
+  const int inherited = ::fcntl(STDOUT_FILENO, F_DUPFD, 300);
+  ASSERT_GE(inherited, 300);
+  const ToolFolder tools;
+  const std::string helper =
+      tools.add("helper", "echo files; for f in /proc/self/fd/*; do echo $f; done");
+  Result<EvidenceRun> run = EvidenceRun::start({.program = helper}, at(0s));
+  ::close(inherited);
+  ASSERT_TRUE(run.is_ok());
+  const auto evidence = wait_for(run.value(), at(0s));
+  ASSERT_TRUE(evidence.has_value());
+  EXPECT_THAT(evidence->text, HasSubstr("/fd/1\n"));
+  EXPECT_THAT(evidence->text, Not(HasSubstr(fmt::format("/fd/{}\n", inherited))));
 }
 
 TEST(EvidenceRun, DoesNotWaitForAHelperThatHangs) {

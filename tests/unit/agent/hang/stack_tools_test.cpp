@@ -1,5 +1,7 @@
 #include "agent/hang/stack_tools.h"
 
+#include <fcntl.h>
+#include <fmt/core.h>
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -90,6 +92,45 @@ TEST(StackTools, AProcessThatWasStoppedStaysSo) {
   const auto stack = native_stack({.gdb = gdb}, *read_brief("/proc", stuck.pid()), {});
   EXPECT_EQ(stack->text, "seen\n");
   EXPECT_EQ(stuck.state(), 'T');
+}
+
+// Attack: a rank is looked at, and another process of its user takes the tool over. It finds no
+// more there than a program of the rank has.
+TEST(StackTools, ThatTheRanksUserTakesOverGiveHimNothing) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  if (!can_make_mounts()) GTEST_SKIP() << "no mounts here";
+  // As a connection to another rank's shim is, if nobody takes care.
+  const int inherited = ::fcntl(STDOUT_FILENO, F_DUPFD, 300);
+  ASSERT_GE(inherited, 300);
+  const ToolFolder tools;
+  const std::string gdb = tools.add(
+      "gdb",
+      "id -u; id -G; cd /proc/self; grep -E '^(NoNewPrivs|Seccomp|CapBnd|CapPrm):' status; cat "
+      "oom_score_adj; ls /dev/shm | wc -l; [ -e /proc/1 ] && echo others; for f in fd/*; do echo "
+      "$f; "
+      "done; env | grep -v -E '^(PATH|PWD|OLDPWD|SHLVL|_)='");
+  const StuckProcess stuck([](int ready) {
+    const bool is_ready =
+        ::setgroups(0, nullptr) == 0 && ::setgid(65534) == 0 && ::setuid(65534) == 0;
+    if (is_ready && ::write(ready, "x", 1) == 1) ::execl("/bin/sleep", "sleep", "1000", nullptr);
+  });
+  const auto brief = [&] { return read_brief("/proc", stuck.pid()); };
+  for (int tries = 0; tries < 1000 && brief()->state != 'S'; ++tries) ::usleep(1'000);
+  ::setenv("HAI_TEST_SECRET", "secret", 1);
+  const auto stack = native_stack({.gdb = gdb}, *brief(), {});
+  ::unsetenv("HAI_TEST_SECRET");
+  ::close(inherited);
+  ASSERT_TRUE(stack.has_value());
+  const std::string& text = stack->text;
+  EXPECT_TRUE(text.starts_with("65534\n65534\n")) << text;
+  EXPECT_NE(text.find("NoNewPrivs:\t1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Seccomp:\t2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("CapBnd:\t0000000000000000\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("CapPrm:\t0000000000000000\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n1000\n0\n"), std::string::npos) << "the first out of memory: " << text;
+  EXPECT_EQ(text.find("others"), std::string::npos) << text;
+  EXPECT_EQ(text.find(fmt::format("fd/{}\n", inherited)), std::string::npos) << text;
+  EXPECT_EQ(text.find("secret"), std::string::npos) << text;
 }
 
 TEST(StackTools, PySpyIsForPythonOnly) {

@@ -1,5 +1,6 @@
 #include "common/machine/bounded_child.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -43,6 +44,17 @@ TEST(BoundedChild, IsCutWhenItTalksWithoutEnd) {
   EXPECT_TRUE(output.is_truncated);
   EXPECT_FALSE(output.is_late);
   EXPECT_EQ(output.text.size(), 1000u);
+}
+
+TEST(BoundedChild, InheritsNothingThatIsOpen) {
+  const int inherited = ::fcntl(STDOUT_FILENO, F_DUPFD, 300);
+  ASSERT_GE(inherited, 300);
+  const ChildOutput output = run_command(
+      {"/bin/sh", "-c", "for f in /proc/self/fd/*; do echo $f; done"}, std::nullopt, {});
+  ::close(inherited);
+  EXPECT_NE(output.text.find("/fd/1\n"), std::string::npos) << output.text;
+  EXPECT_EQ(output.text.find("/fd/" + std::to_string(inherited) + "\n"), std::string::npos)
+      << output.text;
 }
 
 TEST(BoundedChild, CanBeAnotherUser) {
