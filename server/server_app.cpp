@@ -16,6 +16,7 @@
 #include "server/auth/token.h"
 #include "server/rpc/grpc_server.h"
 #include "server/serving.h"
+#include "server/setup/setup_files.h"
 #include "server/store/audit_log.h"
 #include "server/store/history.h"
 #include "server/store/migrate.h"
@@ -105,7 +106,9 @@ struct ServerApp::Impl {
       : config(without_lost_admin(used_config)),
         path(std::move(used_path)),
         keys(config.keys),
-        store(loop, {.conninfo = config.conninfo, .advertise = config.advertise}),
+        store(loop, {.conninfo = config.conninfo,
+                     .cluster_id = cluster_beside(path),
+                     .advertise = config.advertise}),
         history(loop, config.conninfo),
         audit(loop, config.conninfo, config.audit),
         serving(

@@ -133,7 +133,10 @@ std::vector<DoctorCheck> checks_of(const ServerConfig& config, const std::string
       {"files", [&] { return look_as(user, [&] { return look_at_files(config, path); }); }},
       {"certificate", [&] { return look_at_certificates(config); }},
       {"database",
-       [&] { return look_as(user, [&] { return look_at_database_health(config.conninfo); }); }},
+       [&] {
+         return look_as(
+             user, [&] { return look_at_database_health(config.conninfo, cluster_beside(path)); });
+       }},
       {"port", [&] { return look_at_ports(config); }},
       {"clock", look_at_clock},
       {"disk", [&] { return look_at_disks(folders_of(config, path)); }}};

@@ -1,22 +1,14 @@
 #pragma once
-// The database of a cluster while the cluster is set up: whose it is, and making it. A database is
-// marked with the id of its cluster, in the comment of a table: dumps carry it, and it needs no
-// schema of its own.
+// The database of a cluster while the cluster is set up: whose it is (server/store/cluster_mark.h),
+// and making it.
 
 #include <optional>
 #include <string>
 
 #include "common/status.h"
+#include "server/store/cluster_mark.h"
 
 namespace hai {
-
-struct ClusterMark {
-  std::string id;       // random, made once for each cluster
-  std::string cluster;  // its name, for people
-  bool operator==(const ClusterMark&) const = default;
-};
-std::string format_mark(const ClusterMark& mark);
-std::optional<ClusterMark> parse_mark(const std::string& text);
 
 struct DatabaseFacts {
   bool is_there = false;   // false only for one on this machine that is still to be made

@@ -75,10 +75,17 @@ Finding judge_transport(const std::string& conninfo) {
   return all_well(is_local_conninfo(conninfo) ? "on this machine" : "reached by TLS");
 }
 
-std::vector<Finding> look_at_database_health(const std::string& conninfo) {
+std::vector<Finding> look_at_database_health(const std::string& conninfo,
+                                             const std::string& cluster_id) {
   PgSession session({.conninfo = conninfo, .connect_timeout = 3s, .check_schema = false});
   try {
     std::vector<Finding> findings = judge_database_health(shown_conninfo(conninfo), ask(session));
+    const PgResult comment = session.run(
+        "SELECT coalesce(obj_description(to_regclass('schema_migration'), 'pg_class'), '')");
+    const std::string foreign = foreign_mark(cluster_id, std::string(comment.text(0, 0)));
+    if (!cluster_id.empty() && !foreign.empty()) {
+      findings.push_back(failure(foreign, "name this cluster's database in store.conninfo"));
+    }
     findings.push_back(judge_transport(conninfo));
     return findings;
   } catch (const PgError& error) {

@@ -24,6 +24,8 @@ std::vector<Finding> judge_database_health(const std::string& where, const Datab
 Finding judge_transport(const std::string& conninfo);
 
 // Connects; waits some seconds at most.
-std::vector<Finding> look_at_database_health(const std::string& conninfo);
+// `cluster_id`: of the cluster that it must be of; "" = not known.
+std::vector<Finding> look_at_database_health(const std::string& conninfo,
+                                             const std::string& cluster_id = {});
 
 }  // namespace hai

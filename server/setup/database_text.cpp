@@ -11,22 +11,9 @@
 namespace hai {
 namespace {
 
-constexpr std::string_view kMark = "hai cluster ";
 constexpr int kOldestVersion = 15;
 
 }  // namespace
-
-std::string format_mark(const ClusterMark& mark) {
-  return fmt::format("{}{} {}", kMark, mark.id, mark.cluster);
-}
-
-std::optional<ClusterMark> parse_mark(const std::string& text) {
-  if (!text.starts_with(kMark)) return std::nullopt;
-  const std::string rest = text.substr(kMark.size());
-  const size_t blank = rest.find(' ');
-  if (blank == std::string::npos || blank == 0) return std::nullopt;
-  return ClusterMark{.id = rest.substr(0, blank), .cluster = rest.substr(blank + 1)};
-}
 
 std::string format_facts(const DatabaseFacts& facts) {
   return fmt::format("{:d} {} {:d} {} {:d}\n{}", facts.is_there, facts.server_version,

@@ -209,6 +209,11 @@ Result<std::string> read_cluster_id(const std::string& folder) {
   return invalid_argument("{}{}: must be {} hexadecimal digits", folder, kIdFile, kIdDigits);
 }
 
+std::string cluster_beside(const std::string& config) {
+  const Result<std::string> id = read_cluster_id(fs::path(config).parent_path().string());
+  return id.is_ok() ? id.value() : "";
+}
+
 bool is_unfinished(const std::string& folder) { return is_file(folder + kUnfinishedFile); }
 
 Status mark_unfinished(const std::string& folder) {

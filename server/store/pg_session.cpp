@@ -11,6 +11,7 @@
 #include <pqxx/pqxx>
 
 #include "common/whole_number.h"
+#include "server/store/cluster_mark.h"
 #include "server/store/conninfo.h"
 #include "server/store/migrations.h"
 
@@ -73,6 +74,14 @@ std::string session_settings(const PgOptions& options) {
       // A server that is paused inside a transaction must not keep the lease's row locked.
       "SET idle_in_transaction_session_timeout = 2000",
       options.statement_timeout / 1ms, options.plan_cache_mode);
+}
+
+void check_cluster(pqxx::nontransaction& work, const std::string& id) {
+  const auto comment = work.exec(
+      "SELECT coalesce(obj_description(to_regclass('schema_migration'), 'pg_class'), '')");
+  if (std::string foreign = foreign_mark(id, comment[0][0].c_str()); !foreign.empty()) {
+    throw PgError(foreign + ": name its own database in store.conninfo");
+  }
 }
 
 void check_schema(pqxx::nontransaction& work) {
@@ -150,6 +159,7 @@ void PgSession::open() {
   }
   impl_->work.emplace(*impl_->connection);
   impl_->work->exec(session_settings(options_));
+  if (!options_.cluster_id.empty()) check_cluster(*impl_->work, options_.cluster_id);
   if (options_.check_schema) check_schema(*impl_->work);
 }
 

@@ -22,7 +22,8 @@ struct PgOptions {
   // Appends have arrays of any length as parameters: planning each anew costs more than it gains.
   // Questions with filters gain from it.
   const char* plan_cache_mode = "force_generic_plan";
-  bool check_schema = true;  // refuse a database that is not at this program's schema
+  bool check_schema = true;     // refuse a database that is not at this program's schema
+  std::string cluster_id = {};  // and one of another cluster than this; "" = it has none to go by
 };
 
 struct PgError : std::runtime_error {

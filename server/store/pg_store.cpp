@@ -33,7 +33,8 @@ struct PgStore::Impl {
         worker(on,
                {.conninfo = options.conninfo,
                 .connect_timeout = options.connect_timeout,
-                .statement_timeout = options.statement_timeout},
+                .statement_timeout = options.statement_timeout,
+                .cluster_id = options.cluster_id},
                kQueueMax) {}
 };
 

@@ -13,6 +13,7 @@ namespace hai {
 
 struct PgStoreOptions {
   std::string conninfo;
+  std::string cluster_id = {};  // see PgOptions
   Duration connect_timeout = 3s;
   Duration statement_timeout = 5s;
   ServerAddresses advertise = {};  // where others find this server when it leads

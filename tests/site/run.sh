@@ -5,11 +5,11 @@
 # systemd-nspawn and a Debian mirror, or what an earlier run has kept of it; exits with 77 if it cannot
 # run here.
 #
-# usage: BUILD=DIR tests/site/run.sh --small    two servers and two nodes: small.py. DIR is a build folder
-#                                               with all programs; what may be kept for the next run
-#                                               is in DIR/package_test
-#        BUILD=DIR tests/site/run.sh [options]  ten machines: site.py, whose options these are
-#        PACKAGES=DIR                           takes the packages of both versions from there
+# usage: tests/site/run.sh --small    two servers and two nodes: small.py
+#        tests/site/run.sh [options]  ten machines: site.py, whose options these are
+#        BUILD=DIR                    a build folder with all programs, build/release by default; what may be
+#                                     kept for the next run is in DIR/package_test
+#        PACKAGES=DIR                 takes the packages of both versions from there
 set -euo pipefail
 # What it writes is memory that ends with it: in mounts of its own.
 [ "$(id -u)" != 0 ] || [ -n "${HAI_SITE_MOUNTS:-}" ] ||
@@ -20,8 +20,9 @@ if [ "${1:-}" = --small ]; then
   story=small.py stores=(postgresql)
   shift
 fi
-: "${BUILD:?is the build folder}"
 repository=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=${BUILD:-$repository/build/release}
+[ -f "$BUILD/build.ninja" ] || { echo "$BUILD is no build folder: name one by BUILD=DIR" >&2; exit 2; }
 . "$repository/deploy/package_tree.sh"
 prepare_work systemd-nspawn nsenter ip psql
 trap 'umount -l "$work"; rmdir "$work"' EXIT

@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "agent/core": ["common"],
     "agent/os": ["common", "agent/core"],
     "agent/health": ["common", "agent/os"],
-    "agent/hang": ["common", "agent/os", "agent/health"],
+    "agent/hang": ["common", "agent/os", "agent/health", "agent/shim/rank_user.h"],
     "agent/rpc": ["common", "agent/core", "proto"],
     "agent/shell": ["common", "agent/os", "proto"],
     "agent/login": ["common", "agent/os", "agent/shim"],

@@ -54,6 +54,28 @@ TEST_F(LeaseTest, TheOneThatIsRefusedLearnsWhereTheLeaderIs) {
   EXPECT_EQ(first.leader(), ServerAddresses{}) << "the new one has told nobody";
 }
 
+// A wrong line in store.conninfo, or a server's folder copied from another cluster: it would take
+// part in that one's lease.
+TEST_F(LeaseTest, AServerTakesPartInItsOwnClusterOnly) {
+  {
+    PgSession session({.conninfo = conninfo_});
+    session.run("COMMENT ON TABLE schema_migration IS 'hai cluster 00ff fire drill'");
+  }
+  PgStore foreign(loop_, {.conninfo = conninfo_, .cluster_id = "00aa"});
+  const Result<Term> refused = acquire(foreign);
+  EXPECT_EQ(refused.status().code(), Code::unavailable);
+  EXPECT_THAT(
+      refused.status().message(),
+      ContainsRegex("of another cluster, fire drill .id 00ff., and this server is of the one "
+                    "with id 00aa: name its own database in store.conninfo"));
+  PgStore own(loop_, {.conninfo = conninfo_, .cluster_id = "00ff"});
+  const Epoch epoch = acquire(own).value().epoch;
+  EXPECT_EQ(epoch, Epoch{1}) << "the other has changed nothing";
+  release(own, epoch);
+  PgStore by_hand(loop_, {conninfo_});
+  EXPECT_TRUE(acquire(by_hand).is_ok()) << "where nobody says which it is of";
+}
+
 TEST_F(LeaseTest, AnOldEpochWritesNothing) {
   PgStore old_leader(loop_, {conninfo_});
   PgStore new_leader(loop_, {conninfo_});
