@@ -102,12 +102,13 @@ bool lacks_admin_token(const ServerConfig& config) {
 }
 
 struct ServerApp::Impl {
-  Impl(const ServerConfig& used_config, std::string used_path, ServingSecrets secrets)
+  Impl(const ServerConfig& used_config, std::string used_path, std::string cluster_id,
+       ServingSecrets secrets)
       : config(without_lost_admin(used_config)),
         path(std::move(used_path)),
         keys(config.keys),
         store(loop, {.conninfo = config.conninfo,
-                     .cluster_id = cluster_beside(path),
+                     .cluster_id = std::move(cluster_id),
                      .advertise = config.advertise}),
         history(loop, config.conninfo),
         audit(loop, config.conninfo, config.audit),
@@ -182,7 +183,10 @@ Result<std::unique_ptr<ServerApp>> ServerApp::make(const ServerConfig& config, s
   if (secrets.value().sealer) write_no_core();
   if (!config.tls.certificate.empty()) GrpcServer::refuse_tls_before_13();
   if (config.migrate_on_start) RETURN_IF_ERROR(migrate_when_reachable(config.conninfo));
-  auto impl = std::make_unique<Impl>(config, std::move(path), std::move(secrets).value());
+  Result<std::string> cluster_id = cluster_beside(path);
+  if (!cluster_id.is_ok()) return cluster_id.status();
+  auto impl = std::make_unique<Impl>(config, std::move(path), std::move(cluster_id).value(),
+                                     std::move(secrets).value());
   RETURN_IF_ERROR(impl->serving.prepare());
   RETURN_IF_ERROR(listen_when_free(impl->serving));
   return std::unique_ptr<ServerApp>(new ServerApp(std::move(impl)));

@@ -11,6 +11,12 @@
 
 namespace hai {
 
+struct UserId {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  bool operator==(const UserId&) const = default;
+};
+
 struct ProcessBrief {
   pid_t pid = 0;
   pid_t parent = 0;

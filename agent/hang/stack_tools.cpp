@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <sstream>
 
 #include "agent/health/file_values.h"
@@ -29,14 +32,18 @@ std::string find_program(const std::string& path, const std::string& name) {
 // what looks into his processes. Else as ourselves, and the kernel decides.
 ChildOutput run_for(const ProcessBrief& process, const std::vector<std::string>& words,
                     const StackTools& tools, const ChildLimits& limits) {
-  if (::geteuid() != 0 || process.user.uid == 0) return run_command(words, std::nullopt, limits);
+  if (::geteuid() != 0 || process.user.uid == 0) return run_command(words, limits);
   const Result<CallFilter> calls = CallFilter::make({});
   const RankUser user{process.user.uid, process.user.gid, {}, tools.cgroups};
   return run_in_child(
       [&](int) {
         ::clearenv();
         ::setenv("PATH", kDefaultPath, 1);
-        if (!calls.is_ok() || !become_rank_user(user, calls.value())) ::_exit(kNotConfined);
+        if (!calls.is_ok() || !become_rank_user(user, calls.value())) {
+          fmt::print(stderr, "cannot be confined as the rank is: {}\n", errno_text(errno));
+          std::fflush(stderr);
+          ::_exit(kNotConfined);
+        }
         execute(words);
       },
       limits);

@@ -55,7 +55,7 @@ std::vector<Finding> ask_part(const std::string& part, const std::string& progra
     return one(warning(config + " is here, but " + program + " is not", "install its package"));
   }
   const ChildOutput said =
-      run_command({path.value(), "--config", config, "doctor", "--output", "json"}, {},
+      run_command({path.value(), "--config", config, "doctor", "--output", "json"},
                   {.patience = kPart, .bytes_max = 4 << 20});
   if (said.is_late) return one(failure(program + " doctor does not end", "report it"));
   // What it has logged stands before its findings.

@@ -1,7 +1,6 @@
 #include "common/machine/bounded_child.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
@@ -77,20 +76,6 @@ void reap(pid_t pid, Clock::time_point end, ChildOutput& output) {
   }
 }
 
-[[noreturn]] void become(const std::vector<std::string>& words, std::optional<UserId> as) {
-  if (as && *as != UserId{::geteuid(), ::getegid()}) {
-    // Who can look into the child must find nothing of ours there.
-    const char* path = ::getenv("PATH");
-    const std::string kept = path == nullptr ? "" : path;
-    ::clearenv();
-    if (!kept.empty()) ::setenv("PATH", kept.c_str(), 1);
-    if (::setgroups(0, nullptr) != 0 || ::setresgid(as->gid, as->gid, as->gid) != 0 ||
-        ::setresuid(as->uid, as->uid, as->uid) != 0)
-      ::_exit(126);
-  }
-  execute(words);
-}
-
 }  // namespace
 
 void execute(const std::vector<std::string>& words) {
@@ -149,9 +134,8 @@ ChildOutput run_for_text(const std::function<std::string()>& work, const ChildLi
       limits);
 }
 
-ChildOutput run_command(const std::vector<std::string>& words, std::optional<UserId> as,
-                        const ChildLimits& limits) {
-  return run_in_child([&](int) { become(words, as); }, limits);
+ChildOutput run_command(const std::vector<std::string>& words, const ChildLimits& limits) {
+  return run_in_child([&](int) { execute(words); }, limits);
 }
 
 }  // namespace hai

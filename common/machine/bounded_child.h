@@ -2,10 +2,7 @@
 // Work in a child process that may be stuck in the kernel or talk without end: it gets a deadline
 // and a bound for what it says. For programs with one thread, as it forks.
 
-#include <sys/types.h>
-
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,12 +23,6 @@ struct ChildOutput {
   int exit_code = -1;         // −1 = it did not exit by itself
 };
 
-struct UserId {
-  uid_t uid = 0;
-  gid_t gid = 0;
-  bool operator==(const UserId&) const = default;
-};
-
 // The work writes to the descriptor, its standard output. Killed with all that it has started in
 // its process group. `goes_on` is asked each second while it says nothing; without it, always.
 ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits,
@@ -40,8 +31,6 @@ ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits
 [[noreturn]] void execute(const std::vector<std::string>& words);
 // The same for work that says all it has to say at its end.
 ChildOutput run_for_text(const std::function<std::string()>& work, const ChildLimits& limits);
-// `as`: whom to be; needs root unless it is who we are.
-ChildOutput run_command(const std::vector<std::string>& words, std::optional<UserId> as,
-                        const ChildLimits& limits);
+ChildOutput run_command(const std::vector<std::string>& words, const ChildLimits& limits);
 
 }  // namespace hai

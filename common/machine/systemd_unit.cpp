@@ -30,7 +30,7 @@ UnitState parse_unit_state(const std::string& text) {
 
 Result<UnitState> unit_state(const std::string& unit) {
   const ChildOutput said = run_command(
-      {"systemctl", "show", "--property=LoadState,UnitFileState,ActiveState", unit}, {}, {});
+      {"systemctl", "show", "--property=LoadState,UnitFileState,ActiveState", unit}, {});
   if (said.exit_code != 0) {
     return unavailable("systemctl show {}: {}", unit,
                        said.is_late ? "no answer" : printable(said.text));
@@ -44,8 +44,7 @@ Status start_unit(const std::string& unit) {
   if (state.value().load != "loaded") {
     return failed_precondition("the unit {} is {}: install its package", unit, state.value().load);
   }
-  const ChildOutput said =
-      run_command({"systemctl", "enable", "--now", unit}, {}, {.patience = 120s});
+  const ChildOutput said = run_command({"systemctl", "enable", "--now", unit}, {.patience = 120s});
   if (said.exit_code == 0) return ok();
   return failed_precondition("{} does not start: look at `journalctl -u {}`: {}", unit, unit,
                              said.is_late ? "no answer within 2 min" : printable(said.text));

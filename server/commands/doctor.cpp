@@ -31,7 +31,7 @@ std::string user_of_unit() {
   if (!has_systemd()) return "";
   const std::string key = "\nUser=";
   const std::string text =
-      "\n" + run_command({"systemctl", "show", "--property=User", kServerUnit}, {}, {}).text;
+      "\n" + run_command({"systemctl", "show", "--property=User", kServerUnit}, {}).text;
   const size_t begin = text.find(key);
   if (begin == std::string::npos) return "";
   const size_t end = text.find('\n', begin + 1);
@@ -134,8 +134,13 @@ std::vector<DoctorCheck> checks_of(const ServerConfig& config, const std::string
       {"certificate", [&] { return look_at_certificates(config); }},
       {"database",
        [&] {
-         return look_as(
-             user, [&] { return look_at_database_health(config.conninfo, cluster_beside(path)); });
+         return look_as(user, [&] {
+           const Result<std::string> id = cluster_beside(path);
+           if (id.is_ok()) return look_at_database_health(config.conninfo, id.value());
+           return std::vector{failure(id.status().message(),
+                                      "put back what was in it, from a backup of /etc/hai or "
+                                      "another server's")};
+         });
        }},
       {"port", [&] { return look_at_ports(config); }},
       {"clock", look_at_clock},

@@ -80,8 +80,8 @@ Status run_there(const std::string& target, const std::string& script, const std
 // Of the packages of this machine; "" = there are none.
 std::string installed_version() {
   const std::string installed = "installed ";
-  const ChildOutput said = run_command(
-      {"dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", "hai-server"}, {}, {});
+  const ChildOutput said =
+      run_command({"dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", "hai-server"}, {});
   const bool is_there = said.exit_code == 0 && said.text.starts_with(installed);
   return is_there ? said.text.substr(installed.size()) : "";
 }

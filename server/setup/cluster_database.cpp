@@ -36,8 +36,7 @@ DatabaseFacts facts_of(PgSession& session) {
   facts.is_replica = server.text(0, 1) == "t";
   if (server.text(0, 2) != "t") return facts;
   const PgResult schema = session.run(
-      "SELECT coalesce(max(version), 0), coalesce(obj_description('schema_migration'::regclass,"
-      " 'pg_class'), '') FROM schema_migration");
+      fmt::format("SELECT coalesce(max(version), 0), {} FROM schema_migration", kMarkSql));
   facts.schema = schema.integer(0, 0);
   facts.mark = parse_mark(std::string(schema.text(0, 1)));
   if (server.text(0, 3) == "t") {

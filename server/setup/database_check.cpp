@@ -80,12 +80,9 @@ std::vector<Finding> look_at_database_health(const std::string& conninfo,
   PgSession session({.conninfo = conninfo, .connect_timeout = 3s, .check_schema = false});
   try {
     std::vector<Finding> findings = judge_database_health(shown_conninfo(conninfo), ask(session));
-    const PgResult comment = session.run(
-        "SELECT coalesce(obj_description(to_regclass('schema_migration'), 'pg_class'), '')");
+    const PgResult comment = session.run(std::string("SELECT ") + kMarkSql);
     const std::string foreign = foreign_mark(cluster_id, std::string(comment.text(0, 0)));
-    if (!cluster_id.empty() && !foreign.empty()) {
-      findings.push_back(failure(foreign, "name this cluster's database in store.conninfo"));
-    }
+    if (!foreign.empty()) findings.push_back(failure(foreign, kForeignRemedy));
     findings.push_back(judge_transport(conninfo));
     return findings;
   } catch (const PgError& error) {

@@ -199,6 +199,7 @@ bool is_file(const std::string& path) {
 
 Result<std::string> read_cluster_id(const std::string& folder) {
   const Result<std::string> text = read_whole_file(folder + kIdFile);
+  if (!text.is_ok() && is_file(folder + kIdFile)) return text.status();
   if (!text.is_ok()) {
     return not_found("{} has no cluster.id: run `hai-server setup` there first", folder);
   }
@@ -209,9 +210,9 @@ Result<std::string> read_cluster_id(const std::string& folder) {
   return invalid_argument("{}{}: must be {} hexadecimal digits", folder, kIdFile, kIdDigits);
 }
 
-std::string cluster_beside(const std::string& config) {
-  const Result<std::string> id = read_cluster_id(fs::path(config).parent_path().string());
-  return id.is_ok() ? id.value() : "";
+Result<std::string> cluster_beside(const std::string& config) {
+  Result<std::string> id = read_cluster_id(fs::path(config).parent_path().string());
+  return id.status().code() == Code::not_found ? std::string() : id;
 }
 
 bool is_unfinished(const std::string& folder) { return is_file(folder + kUnfinishedFile); }

@@ -15,7 +15,8 @@ bool is_file(const std::string& path);
 Result<std::string> read_cluster_id(const std::string& folder);
 std::string make_cluster_id();
 // Of the cluster that `hai-server setup` has set up beside this config; "" where a person wrote it.
-std::string cluster_beside(const std::string& config);
+// invalid_argument if what is there is no id: it must not pass for none.
+Result<std::string> cluster_beside(const std::string& config);
 
 // Whether the setup by which a cluster was founded there has not come to its end: run again, it is
 // still the first one, though the config is there by then.

@@ -209,7 +209,7 @@ Status keep_copy(const AuthorityFolder& authority, const ShownPair& shown,
 }
 
 Status restart(const std::string& unit) {
-  const ChildOutput said = run_command({"systemctl", "restart", unit}, {}, {.patience = kRestart});
+  const ChildOutput said = run_command({"systemctl", "restart", unit}, {.patience = kRestart});
   if (said.exit_code == 0) return ok();
   return failed_precondition("{} does not start: look at `journalctl -u {}`: {}", unit, unit,
                              said.is_late ? "no answer within 2 min" : printable(said.text));

@@ -25,7 +25,7 @@ std::optional<ClusterMark> parse_mark(const std::string& text) {
 
 std::string foreign_mark(const std::string& id, const std::string& comment) {
   const std::optional<ClusterMark> mark = parse_mark(comment);
-  if (!mark || mark->id == id) return "";
+  if (id.empty() || !mark || mark->id == id) return "";
   return fmt::format(
       "this is the database of another cluster, {} (id {}), and this server is of the one with id "
       "{}",

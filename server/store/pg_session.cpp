@@ -77,10 +77,9 @@ std::string session_settings(const PgOptions& options) {
 }
 
 void check_cluster(pqxx::nontransaction& work, const std::string& id) {
-  const auto comment = work.exec(
-      "SELECT coalesce(obj_description(to_regclass('schema_migration'), 'pg_class'), '')");
+  const auto comment = work.exec(std::string("SELECT ") + kMarkSql);
   if (std::string foreign = foreign_mark(id, comment[0][0].c_str()); !foreign.empty()) {
-    throw PgError(foreign + ": name its own database in store.conninfo");
+    throw PgError(foreign + ": " + kForeignRemedy);
   }
 }
 

@@ -54,8 +54,9 @@ class Fleet:
         watch = self.call("events", job, "-w", "--kind", kind, "-o", "jsonl")
         with subprocess.Popen(**watch, stdout=subprocess.PIPE, text=True) as process:
             ready, _, _ = select.select([process.stdout], [], [], 120)
+            said = ready and process.stdout.readline()
             process.kill()
-        if not ready:
+        if not said:
             raise SystemExit(f"not within 120 s: {kind} of job {job}")
 
     def state(self, job):

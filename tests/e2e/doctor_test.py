@@ -3,21 +3,23 @@ a setup, provoked, and what is said of it."""
 
 import json
 import os
+import ssl
 import unittest
+import urllib.error
+import urllib.request
 
 from bare_site import USER, Site
 from clock_step_test import LIBRARY
+from cluster import eventually
 
 
 @unittest.skipUnless(os.geteuid() == 0, "sets a server up for another user: needs root")
-class DoctorTest(unittest.TestCase):
+class OfASite(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.site = site = Site()
-        cls.addClassCleanup(site.close)
-        site.set_up()
-        cls.server = site.start_server()
-        site.admit()
+        cls.site = Site()
+        cls.addClassCleanup(cls.site.close)
+        cls.site.set_up()
 
     def examine(self, *words, program="hai-server"):
         done = self.site.program(program, *words, "-o", "json")
@@ -40,6 +42,43 @@ class DoctorTest(unittest.TestCase):
         texts = [each["found"] for each in findings
                  if (each["check"], each["verdict"]) == (check, verdict)]  # fmt: skip
         self.assertTrue(any(text in each for each in texts), (check, verdict, text, findings))
+
+
+class ForeignDatabaseTest(OfASite):
+    def test_it_is_taken_for_ones_own_by_nobody(self):
+        site = self.site
+        file = site.folder() / "cluster.id"
+        own = file.read_text()
+        file.write_text("f" * 32 + "\n")
+        findings = self.examine("--config", site.config(), "doctor", "--user", USER)
+        self.found(findings, "database", "fail", "this is the database of another cluster, fire (id ")
+        server = site.start_server()
+        log = site.root / "hai-server-0.log"
+        eventually("it says so", lambda: "bring that cluster's /etc/hai here, too" in log.read_text(), 60)
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            context = ssl.create_default_context(cafile=site.folder() / "ca/ca.crt")
+            urllib.request.urlopen(f"https://{site.address('http')}/readyz", context=context, timeout=30)
+        self.assertIn("the database of another cluster", refused.exception.read().decode())
+        server.terminate()
+        server.wait(60)
+        self.assertNotIn("mode=leading", log.read_text())
+        # What is no id does not pass for none.
+        file.write_text("nonsense\n")
+        findings = self.examine("--config", site.config(), "doctor", "--user", USER)
+        self.found(findings, "database", "fail", "must be 32 hexadecimal digits")
+        self.assertNotEqual(site.start_server().wait(60), 0)
+        self.assertIn("must be 32 hexadecimal digits", (site.root / "hai-server-1.log").read_text())
+        file.write_text(own)
+        site.start_server()
+        site.admit()
+
+
+class DoctorTest(OfASite):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.site.start_server()
+        cls.site.admit()
 
     def test_a_server_that_is_well(self):
         site = self.site

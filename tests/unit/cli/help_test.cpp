@@ -103,6 +103,16 @@ TEST_F(Help, ErrorsNameTheWordAndWhatWasMeant) {
   EXPECT_EQ(error_of({"show", "1"}), "unknown verb 'show': did you mean status?");
   EXPECT_EQ(error_of({"rm", "1"}), "unknown verb 'rm': did you mean stop?");
   EXPECT_EQ(error_of({"scancel", "1"}), "unknown verb 'scancel': did you mean stop?");
+  for (const std::string word :
+       {"cancel", "history", "info", "sinfo", "sbatch", "srun", "tail", "pause", "unpause",
+        "restart", "retry", "update", "taint", "evict", "unfence"}) {
+    const std::string said = error_of({word});
+    const size_t begin = said.find("did you mean ");
+    ASSERT_NE(begin, std::string::npos) << said;
+    const std::string verb = said.substr(begin + 13, said.size() - begin - 14);
+    EXPECT_THAT(error_of({verb, "--no-such"}), testing::Not(testing::HasSubstr("unknown verb")))
+        << "there must be such a verb";
+  }
   EXPECT_EQ(error_of({"quota", "show"}), "hai quota has no verb 'show'; see hai quota --help");
   // What others call so has another name here, which is told instead of a guess.
   EXPECT_EQ(

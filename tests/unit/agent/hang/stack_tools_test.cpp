@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "agent/os/cgroup.h"
 #include "agent/os/confinement.h"
 #include "tests/unit/agent/hang/stuck_process.h"
 
@@ -105,7 +106,8 @@ TEST(StackTools, ThatTheRanksUserTakesOverGiveHimNothing) {
   const ToolFolder tools;
   const std::string gdb = tools.add(
       "gdb",
-      "id -u; id -G; cd /proc/self; grep -E '^(NoNewPrivs|Seccomp|CapBnd|CapPrm):' status; cat "
+      "id -u; id -g; id -G; cd /proc/self; cat cgroup; grep -E "
+      "'^(NoNewPrivs|Seccomp|CapBnd|CapPrm):' status; cat "
       "oom_score_adj; ls /dev/shm | wc -l; [ -e /proc/1 ] && echo others; for f in fd/*; do echo "
       "$f; "
       "done; env | grep -v -E '^(PATH|PWD|OLDPWD|SHLVL|_)='");
@@ -117,12 +119,19 @@ TEST(StackTools, ThatTheRanksUserTakesOverGiveHimNothing) {
   const auto brief = [&] { return read_brief("/proc", stuck.pid()); };
   for (int tries = 0; tries < 1000 && brief()->state != 'S'; ++tries) ::usleep(1'000);
   ::setenv("HAI_TEST_SECRET", "secret", 1);
-  const auto stack = native_stack({.gdb = gdb}, *brief(), {});
+  CgroupHost host(find_cgroup_mounts(), "hai-test", "stack-tools");
+  const RankCgroups cgroups = host.create(std::to_string(::getpid()), {.processes = 100});
+  const auto stack = native_stack({.gdb = gdb, .cgroups = cgroups.directories}, *brief(), {});
+  remove_cgroups(cgroups.directories);
   ::unsetenv("HAI_TEST_SECRET");
   ::close(inherited);
   ASSERT_TRUE(stack.has_value());
   const std::string& text = stack->text;
-  EXPECT_TRUE(text.starts_with("65534\n65534\n")) << text;
+  EXPECT_TRUE(text.starts_with("65534\n65534\n65534\n")) << text;
+  for (const std::string& group : cgroups.directories) {
+    const std::string name = group.substr(group.rfind('/')) + "\n";
+    EXPECT_NE(text.find(name), std::string::npos) << "it is not in the rank's groups: " << text;
+  }
   EXPECT_NE(text.find("NoNewPrivs:\t1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Seccomp:\t2\n"), std::string::npos) << text;
   EXPECT_NE(text.find("CapBnd:\t0000000000000000\n"), std::string::npos) << text;
